@@ -1,0 +1,120 @@
+/** The port to an agent program, ours or a vendor's: what it declares, and how one session of it is driven. */
+import type { Clock } from './clock.ts';
+import type { BudgetAmount, BudgetCounter } from './protocol/budget.ts';
+import type { Composition } from './protocol/composition.ts';
+import type { Access, EffectOutcome, NonDispatch, Observation, Repeat } from './protocol/effect.ts';
+import type { EventBody, LiveDelta, RunEvent } from './protocol/events.ts';
+import type { HarnessOutcome } from './protocol/outcome.ts';
+import type { Blob } from './protocol/record.ts';
+import type { Ticket, TicketAnswer } from './protocol/ticket.ts';
+
+/** How far a harness really does a thing: it stops what is not allowed, it only reports it, or neither. */
+export type Guarantee = 'enforced' | 'observed' | 'none';
+
+export const guarantees = ['budget', 'approval', 'effects', 'resume', 'cancel'] as const;
+export type Declarations = { readonly [G in (typeof guarantees)[number]]: Guarantee };
+
+/** What the model sees beside the text. Made once per session, stored, and the same bytes on every continuation. */
+export interface Projection {
+  readonly tools: readonly string[];
+  /** The exact JSON text of the tool block; empty where there is none. */
+  readonly text: string;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly composition: Composition;
+  readonly projection: Projection;
+  readonly capabilities: readonly string[];
+}
+
+export interface Harness {
+  readonly name: string;
+  readonly declares: Declarations;
+  /** The model it will ask; null where the harness chooses. */
+  readonly model: string | null;
+  /** Throws what makes the session impossible (a clash of tool names, an unknown model) before anything is recorded. */
+  project(request: { readonly capabilities: readonly string[] }): Promise<Projection>;
+  /** The limits it cannot keep, for instance money where the model's price is unknown. Empty when it can keep them all. */
+  unkeepable(
+    limits: readonly BudgetCounter[],
+  ): readonly { readonly counter: BudgetCounter; readonly reason: string; readonly next: string }[];
+  open(session: Session, host: Host): Promise<OpenSession>;
+}
+
+export interface TaskInput {
+  readonly task: string;
+  /** Every event of the session so far in order: earlier runs, then this run where it is resumed. */
+  readonly earlier: readonly RunEvent[];
+  /** This run. */
+  readonly run: string;
+}
+
+export interface OpenSession {
+  /**
+   * Works on the task and yields after each turn. Returns how it ended; throws only faults of Writ itself. After the
+   * host's signal aborts it settles every call (real, unknown or not run) and returns `cancelled` in bounded time.
+   */
+  turns(input: TaskInput): AsyncGenerator<{ readonly turn: number }, HarnessOutcome, void>;
+  /** Frees what the session holds; safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** A call to the outside as a harness announces it. */
+export interface EffectCall {
+  readonly turn: number;
+  readonly position: number;
+  readonly tool: string;
+  readonly access: Access;
+  readonly repeat: Repeat;
+  /** What is held while an effect of this key is unknown. */
+  readonly key: string;
+  /** Digest of tool and arguments: equal calls of a `once` tool in one run get the first observation. */
+  readonly fingerprint: string;
+  readonly repeatable: boolean;
+  /** How the model can look at what happened, shown beside an unknown outcome. */
+  readonly look?: string;
+}
+
+export type Reservation =
+  | { readonly granted: true; readonly id: number }
+  | {
+      readonly granted: false;
+      readonly counter: BudgetCounter;
+      readonly limit: number;
+      readonly left: number;
+      readonly wanted: number;
+    };
+
+export type Approval =
+  | { readonly answer: 'approved' | 'denied'; readonly by: string; readonly reason: string }
+  /** Nobody was there to ask and the run may not wait: it ends as refused. */
+  | { readonly answer: 'nobody'; readonly reason: string }
+  | { readonly answer: 'paused' };
+
+/** What a harness gets from the runtime. Only `run` implements it; a harness never sees the ledger. */
+export interface Host {
+  readonly clock: Clock;
+  /** Aborts when the run is cancelled or its time is spent; the reason says which. */
+  readonly signal: AbortSignal;
+  /** Resolves when the events are durable. Events of one call stay together and in order. */
+  record(events: readonly EventBody[], blobs?: readonly Blob[]): Promise<void>;
+  /** Shows text as it arrives; never stored, never waited for. */
+  live(delta: LiveDelta): void;
+  /** Bytes that this session recorded earlier. */
+  recall(digest: string): Promise<Uint8Array | undefined>;
+  /** Sets an amount aside, all or nothing, before it is spent. */
+  reserve(amount: BudgetAmount): Reservation;
+  /** Replaces a reservation by what was really used; `unknown` counters are charged as reserved. */
+  charge(reservation: number, actual: BudgetAmount, unknown?: readonly BudgetCounter[]): void;
+  /** What is left of one counter; null where there is no limit. */
+  left(counter: BudgetCounter): number | null;
+  /**
+   * Runs one call at most once. For a write the dispatch is durable before `dispatch` is entered; whatever `dispatch`
+   * throws after that is an unknown outcome, unless it returns typed proof that nothing was sent.
+   */
+  effect(call: EffectCall, dispatch: () => Promise<Observation | NonDispatch>): Promise<EffectOutcome>;
+  approve(question: Omit<Ticket, 'id' | 'digest'>): Promise<Approval & { readonly ticket: Ticket }>;
+}
+
+export type { TicketAnswer };

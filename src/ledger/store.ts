@@ -1,0 +1,53 @@
+/** The port of a store: sessions, runs, numbered events, leases and blobs, kept durably. */
+import type { EventBody, RunEvent } from '../protocol/events.ts';
+import type { Blob, RunRecord, SessionRecord } from '../protocol/record.ts';
+
+/** Who writes a run now. A higher epoch fences every lower one. */
+export interface Lease {
+  readonly run: string;
+  readonly epoch: number;
+  readonly holder: string;
+}
+
+export interface RunFilter {
+  readonly session?: string;
+  readonly agent?: string;
+  /** At most this many, newest first. */
+  readonly limit?: number;
+}
+
+/**
+ * Contract, held by `store.cases.ts` over every store:
+ * events of a run are numbered from 1 without a gap, in the order in which `append` was called; one call is stored whole
+ * or not at all; a promise resolves only when its records survive the death of this process (`power: true`: of the
+ * machine); an append under an epoch that is not the run's newest throws `ledger.fenced` and stores nothing. Several
+ * processes may use one store. Methods reject with a LedgerError; `close` waits for what was accepted and is idempotent.
+ */
+export interface Store {
+  readonly name: string;
+  createSession(session: SessionRecord, blobs: readonly Blob[]): Promise<void>;
+  session(id: string): Promise<SessionRecord | undefined>;
+  createRun(run: RunRecord): Promise<void>;
+  run(id: string): Promise<RunRecord | undefined>;
+  /** Newest first. */
+  runs(filter?: RunFilter): Promise<readonly RunRecord[]>;
+  /** Takes the run, or throws `ledger.lease-held` while a living holder has it. */
+  acquire(run: string, holder: string, ttlMs: number): Promise<Lease>;
+  /** Extends the lease; throws `ledger.fenced` if it is no longer the newest. */
+  renew(lease: Lease, ttlMs: number): Promise<void>;
+  /** Gives the run back; does nothing if another holder took it. */
+  release(lease: Lease): Promise<void>;
+  /** Who has the run now, a dead or expired holder left out. */
+  holder(run: string): Promise<Lease | undefined>;
+  append(
+    lease: Lease,
+    events: readonly EventBody[],
+    options?: { readonly blobs?: readonly Blob[]; readonly power?: boolean },
+  ): Promise<readonly RunEvent[]>;
+  /** Events with a number above `after` (default 0), in order. */
+  events(run: string, after?: number): Promise<readonly RunEvent[]>;
+  blob(digest: string): Promise<Uint8Array | undefined>;
+  /** Removes a session with its runs, events and the blobs nothing else names. */
+  forget(session: string): Promise<void>;
+  close(): Promise<void>;
+}

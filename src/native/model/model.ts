@@ -1,0 +1,64 @@
+/** The port of a model: it writes exact bytes, sends them once, and returns how that ended. */
+import type { ErrorJson } from '../../errors.ts';
+import type { AssistantMessage, Message, ToolSchema } from '../../protocol/messages.ts';
+import type { Usage } from '../../protocol/usage.ts';
+import type { BodyParts, Finish, WireDelta } from '../../wire/wire.ts';
+
+/** US dollars per million tokens. A cache rate that is left out is unknown, not zero and not the full rate. */
+export interface Price {
+  readonly prompt: number;
+  readonly completion: number;
+  readonly cached?: number;
+  readonly cacheWrite?: number;
+}
+
+export type ModelReply =
+  | {
+      readonly ok: true;
+      readonly message: AssistantMessage;
+      readonly finish: Finish;
+      readonly usage: Usage;
+      readonly modelSeen: string | null;
+      readonly requestId: string | null;
+      readonly httpStatus: number;
+      /** The response's exact bytes. */
+      readonly raw: Uint8Array;
+      readonly firstByteMs: number;
+      readonly elapsedMs: number;
+    }
+  | {
+      readonly ok: false;
+      readonly error: ErrorJson;
+      /** Whether the request left this process; `no` only with proof. */
+      readonly dispatched: 'no' | 'yes' | 'unknown';
+      readonly usage: Usage;
+      readonly httpStatus: number | null;
+      readonly raw: Uint8Array | null;
+      /** True where the same request may be sent again: nothing of an answer was seen and the fault is passing. */
+      readonly retryable: boolean;
+      /** What the provider asked for; null where it said nothing. */
+      readonly retryAfterMs: number | null;
+    };
+
+export interface SendOptions {
+  readonly signal: AbortSignal;
+  readonly onDelta?: (delta: WireDelta) => void;
+}
+
+export interface Model {
+  /** As it was asked for: `provider/name`. */
+  readonly id: string;
+  /** The provider's own name of the model. */
+  readonly name: string;
+  readonly wire: string;
+  /** Where requests go, without credentials. */
+  readonly url: string;
+  /** Null where no price is known; then a money budget cannot be kept. */
+  readonly price: Price | null;
+  message(message: Message): string;
+  tools(schemas: readonly ToolSchema[]): string;
+  body(parts: Omit<BodyParts, 'model'>): string;
+  /** Sends the body once, without retrying. Never rejects: every end is a reply, cancellation included. */
+  send(body: string, options: SendOptions): Promise<ModelReply>;
+  close(): Promise<void>;
+}

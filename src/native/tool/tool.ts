@@ -1,0 +1,52 @@
+/** The port of a tool: what the model is told, what it may do, and how it is run. */
+import type { Clock } from '../../clock.ts';
+import type { Access, NonDispatch, Repeat } from '../../protocol/effect.ts';
+import type { ExactJson } from '../../protocol/json.ts';
+import type { ToolSchema } from '../../protocol/messages.ts';
+
+export interface ToolLimits {
+  /** Wall time of one call; the tool's signal aborts when it is spent. */
+  readonly timeoutMs: number;
+  /** UTF-8 bytes of a result that the model may read; more is cut on a character boundary and said to be cut. */
+  readonly outputBytesMax: number;
+}
+
+export interface ToolContext {
+  /** Aborts on cancel and when `limits.timeoutMs` is spent. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** The same for every attempt of one effect: hand it to a service that knows such keys. */
+  readonly idempotencyKey: string;
+}
+
+/** How a call ended. A failure is for the model to deal with; `not-dispatched` is proof that nothing was done. */
+export type ToolOutput =
+  | { readonly status: 'succeeded'; readonly value: ExactJson }
+  | { readonly status: 'failed'; readonly code: string; readonly message: string }
+  | { readonly status: 'not-dispatched'; readonly nonDispatch: NonDispatch };
+
+export type ArgumentCheck =
+  | { readonly ok: true; readonly value: unknown }
+  /** One sentence per problem, naming the place (`/limit`), what was expected and what was found. */
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export interface Tool {
+  readonly schema: ToolSchema;
+  /** The capability a run must hold for the tool to be shown and run. */
+  readonly capability: string;
+  readonly access: Access;
+  readonly repeat: Repeat;
+  /** True where equal arguments in one run are meant to act again. */
+  readonly repeatable: boolean;
+  readonly limits: ToolLimits;
+  /** How the model can look at what happened after an unknown outcome. */
+  readonly look?: string;
+  /** Checks arguments against the schema. An integer beyond ±2^53 arrives as a bigint. */
+  check(args: ExactJson): ArgumentCheck;
+  /** What is held while an effect is unknown; the tool's name unless it says otherwise. `value` is a checked one. */
+  effectKey(value: unknown): string;
+  /** Runs a call with checked arguments. A thrown error is a failure of a read and an unknown outcome of a write. */
+  execute(value: unknown, context: ToolContext): Promise<ToolOutput>;
+  /** Frees what the tool holds (a child process, a connection); safe to call twice. */
+  close(): Promise<void>;
+}

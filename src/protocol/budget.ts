@@ -1,0 +1,36 @@
+/** The counters of a budget: one list of names for agent.yaml, the command line, records and refusals. */
+
+/** Each counter with its unit. A limit that is left out is no limit. */
+export const budgetCounters = {
+  turns: 'model requests that were answered, with their tool results',
+  steps: 'steps of typed plans',
+  modelCalls: 'requests to a model, failed attempts included',
+  toolCalls: 'tool calls that were dispatched',
+  contextOps: 'operations on opaque contexts',
+  tokens: 'tokens of prompts and answers together',
+  costUsd: 'US dollars',
+  outputBytes: 'UTF-8 bytes of tool results and answers',
+  wallTimeMs: 'milliseconds since the run began, pauses left out',
+  depth: 'levels of children below the root',
+  concurrency: 'children or branches at work at once',
+} as const;
+
+export type BudgetCounter = keyof typeof budgetCounters;
+
+/** Limits. Whole numbers of the counter's unit, `costUsd` a decimal number; all zero or more. */
+export type BudgetLimits = { readonly [C in BudgetCounter]?: number };
+
+/** An amount per counter, used for reservations and charges. */
+export type BudgetAmount = { readonly [C in BudgetCounter]?: number };
+
+/** Where one counter stands: `left` is null where there is no limit. */
+export interface BudgetLine {
+  readonly limit: number | null;
+  readonly used: number;
+  readonly reserved: number;
+  readonly left: number | null;
+  /** By how much actual use went past what was reserved, over the whole run. */
+  readonly overrun: number;
+}
+
+export type BudgetReport = { readonly [C in BudgetCounter]?: BudgetLine };

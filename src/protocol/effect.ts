@@ -1,0 +1,54 @@
+/** The life of an outside effect: one call, its attempts, its observations. */
+import type { Json } from './json.ts';
+
+/** `read` changes nothing outside; `write` may. */
+export type Access = 'read' | 'write';
+
+/** What a second dispatch would do: nothing new (`safe`), nothing new under the same key (`idempotent`), act again (`once`). */
+export type Repeat = 'safe' | 'idempotent' | 'once';
+
+/** Identity of an effect in a run: never the provider's call id. */
+export interface EffectId {
+  readonly run: string;
+  readonly turn: number;
+  readonly position: number;
+}
+
+export const effectStates = [
+  'admitted',
+  'dispatching',
+  'observed',
+  'not-dispatched',
+  'cancel-requested',
+  'unknown',
+  'retry-authorized',
+  'abandoned',
+] as const;
+export type EffectState = (typeof effectStates)[number];
+
+/** What happened outside, as far as it was seen. */
+export interface Observation {
+  readonly status: 'succeeded' | 'failed';
+  /** The exact text the model reads. */
+  readonly text: string;
+  readonly truncated: boolean;
+  /** Size of the whole result in UTF-8 bytes, before any cut. */
+  readonly bytes: number;
+  readonly details?: { readonly [key: string]: Json };
+}
+
+/**
+ * Proof that nothing left this process. Only this licenses another attempt; a timeout, a closed connection or an error
+ * text never does. It can be made only by code that stopped before its outside call began.
+ */
+export interface NonDispatch {
+  readonly proof: 'not-dispatched';
+  readonly reason: 'cancelled' | 'unavailable' | 'rejected-locally';
+  readonly message: string;
+}
+
+/** How one attempt ended. `unknown` is a result that the model can read, not an error. */
+export type EffectOutcome =
+  | { readonly state: 'observed'; readonly observation: Observation; readonly replayed: boolean }
+  | { readonly state: 'not-dispatched'; readonly nonDispatch: NonDispatch }
+  | { readonly state: 'unknown'; readonly reason: string; readonly look?: string };

@@ -1,0 +1,196 @@
+/** The vocabulary of a run's record. Events are the truth about a run; status, usage, cost and resume derive from them. */
+import type { ErrorJson } from '../errors.ts';
+import type { BudgetAmount, BudgetCounter, BudgetLimits, BudgetReport } from './budget.ts';
+import type { Access, Repeat } from './effect.ts';
+import type { RunStatus } from './outcome.ts';
+import type { ApproveMode, Ticket, TicketAnswer } from './ticket.ts';
+import type { Usage } from './usage.ts';
+
+/** Where a call stands in a run: its turn, and its position in the batch, both from 1. */
+interface CallPlace {
+  readonly turn: number;
+  readonly position: number;
+}
+
+/** What each event says. Digests name blobs of the ledger; texts of models and tools are always in blobs. */
+export interface EventBodies {
+  'run-start': {
+    readonly session: string;
+    readonly agent: string;
+    readonly harness: string;
+    readonly model: string | null;
+    readonly prompt: string;
+    /** Digest of the task's text. */
+    readonly task: string;
+    readonly taskBytes: number;
+    readonly capabilities: readonly string[];
+    readonly budget: BudgetLimits;
+    readonly approve: ApproveMode;
+  };
+  'run-resume': {
+    readonly by: string;
+    /** What the agent folder composes now, where it could be told; a session keeps its own bytes all the same. */
+    readonly promptNow: string | null;
+    readonly changed: boolean;
+  };
+  'turn-start': { readonly turn: number };
+  'model-request': {
+    readonly turn: number;
+    readonly attempt: number;
+    readonly model: string;
+    readonly wire: string;
+    readonly url: string;
+    /** The first `keep` messages of the session's previous request, then those that `add` names. */
+    readonly keep: number;
+    readonly add: readonly string[];
+    readonly tools: string | null;
+    readonly parameters: { readonly [name: string]: unknown };
+    /** Digest and size of the body's exact bytes. */
+    readonly body: string;
+    readonly bodyBytes: number;
+    readonly reserved: BudgetAmount;
+  };
+  'model-response': {
+    readonly turn: number;
+    readonly attempt: number;
+    readonly httpStatus: number;
+    /** Digest of the raw response. */
+    readonly response: string;
+    readonly finish: string;
+    readonly modelSeen: string | null;
+    readonly requestId: string | null;
+    readonly usage: Usage;
+    readonly firstByteMs: number;
+    readonly elapsedMs: number;
+  };
+  'model-fault': {
+    readonly turn: number;
+    readonly attempt: number;
+    readonly error: ErrorJson;
+    readonly httpStatus: number | null;
+    readonly response: string | null;
+    /** Whether the request left this process. */
+    readonly dispatched: 'no' | 'yes' | 'unknown';
+    readonly usage: Usage;
+    /** When the same request is sent again; null when it is not. */
+    readonly retryInMs: number | null;
+  };
+  /** An assistant's finished message: digest of its exact bytes on the wire. */
+  'message-finish': {
+    readonly turn: number;
+    readonly message: string;
+    readonly textBytes: number;
+    readonly calls: number;
+  };
+  'tool-call': CallPlace & {
+    readonly callId: string;
+    readonly tool: string;
+    /** The exact text the model wrote. */
+    readonly arguments: string;
+    /** True where an outside harness had already executed the call. */
+    readonly observed?: boolean;
+  };
+  'tool-result': CallPlace & {
+    readonly callId: string;
+    readonly tool: string;
+    /** `rejected`: never executed, the model may mend it. `not-run`: the batch ended before it. */
+    readonly status: 'ok' | 'failed' | 'rejected' | 'denied' | 'unknown' | 'not-run';
+    readonly code: string | null;
+    /** Digest of the message's exact bytes on the wire. */
+    readonly message: string;
+    readonly bytes: number;
+    readonly truncated: boolean;
+    readonly elapsedMs: number;
+  };
+  'effect-dispatch': CallPlace & {
+    readonly tool: string;
+    readonly access: Access;
+    readonly repeat: Repeat;
+    readonly key: string;
+    /** Digest of tool and arguments. */
+    readonly fingerprint: string;
+    readonly attempt: number;
+  };
+  'effect-observe': CallPlace & {
+    readonly attempt: number;
+    readonly status: 'succeeded' | 'failed';
+    /** Digest of the observation's text. */
+    readonly text: string;
+    readonly truncated: boolean;
+    readonly bytes: number;
+    /** True if it came after the effect was already unknown. */
+    readonly late: boolean;
+  };
+  'effect-not-dispatched': CallPlace & { readonly attempt: number; readonly reason: string };
+  'effect-unknown': CallPlace & { readonly attempt: number; readonly reason: string };
+  'effect-reconcile': CallPlace & { readonly attempt: number; readonly answer: string };
+  'effect-resolve': CallPlace & {
+    readonly decision: 'retry-authorized' | 'abandoned';
+    readonly by: string;
+    readonly reason: string;
+  };
+  'approval-request': { readonly ticket: Ticket };
+  'approval-answer': TicketAnswer;
+  'budget-refuse': {
+    readonly counter: BudgetCounter;
+    readonly limit: number;
+    readonly left: number;
+    readonly wanted: number;
+  };
+  'budget-overrun': { readonly counter: BudgetCounter; readonly reserved: number; readonly actual: number };
+  'context-register': { readonly alias: string; readonly context: string; readonly bytes: number };
+  'context-read': {
+    readonly alias: string;
+    readonly operation: string;
+    readonly bytes: number;
+    readonly truncated: boolean;
+  };
+  'plan-accept': { readonly turn: number; readonly plan: string };
+  'plan-step': {
+    readonly plan: string;
+    readonly path: string;
+    readonly operation: string;
+    readonly status: string;
+  };
+  'child-start': { readonly child: string; readonly reason: string };
+  'child-finish': { readonly child: string; readonly status: RunStatus; readonly usage: Usage };
+  'session-compact': { readonly keep: number; readonly summary: string };
+  'policy-speak': { readonly policy: string; readonly text: string };
+  /** What a person should know although the run goes on. */
+  notice: { readonly code: string; readonly text: string };
+  'cancel-request': { readonly by: string; readonly reason: string };
+  'turn-finish': { readonly turn: number; readonly calls: number; readonly elapsedMs: number };
+  'run-pause': { readonly ticket: string };
+  'run-finish': {
+    readonly status: Exclude<RunStatus, 'paused'>;
+    /** Digest of the answer's text. */
+    readonly answer: string | null;
+    readonly error: ErrorJson | null;
+    readonly usage: Usage;
+    readonly budget: BudgetReport;
+    readonly elapsedMs: number;
+  };
+}
+
+export type EventType = keyof EventBodies;
+
+/** What a harness or the runtime hands over for the record. */
+export type EventBody = { [T in EventType]: { readonly type: T } & EventBodies[T] }[EventType];
+
+/** An event as it is stored: numbered from 1 without a gap within its run. */
+export type RunEvent = EventBody & {
+  readonly run: string;
+  readonly seq: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** The lease under which it was written. */
+  readonly epoch: number;
+};
+
+/** Text as it arrives. Live only: numbered within its turn, never stored. */
+export interface LiveDelta {
+  readonly type: 'text-delta' | 'reasoning-delta';
+  readonly turn: number;
+  readonly n: number;
+  readonly text: string;
+}

@@ -1,0 +1,37 @@
+/** How a run ends. It is returned, never thrown, and always carries what was used so far. */
+import type { ErrorJson } from '../errors.ts';
+import type { BudgetReport } from './budget.ts';
+import type { Ticket } from './ticket.ts';
+import type { Usage } from './usage.ts';
+
+export const runStatuses = ['completed', 'failed', 'refused', 'cancelled', 'paused', 'unknown'] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+/** How a harness says that its work on a task ended. */
+export type HarnessOutcome =
+  | { readonly status: 'completed'; readonly answer: string }
+  | { readonly status: 'failed' | 'refused' | 'cancelled' | 'unknown'; readonly error: ErrorJson }
+  | { readonly status: 'paused'; readonly ticket: Ticket };
+
+export interface RunResult {
+  readonly status: RunStatus;
+  readonly run: string;
+  readonly session: string;
+  readonly agent: string;
+  readonly harness: string;
+  readonly model: string | null;
+  /** The composition's digest: the same on every run of the session. */
+  readonly prompt: string;
+  /** The final text; null unless completed. */
+  readonly answer: string | null;
+  readonly error: ErrorJson | null;
+  /** The open question of a paused run. */
+  readonly ticket: Ticket | null;
+  readonly turns: number;
+  readonly toolCalls: number;
+  readonly usage: Usage;
+  readonly budget: BudgetReport;
+  readonly elapsedMs: number;
+  /** What a caller should know although the run went on: lowered guarantees, a folder that composes differently now. */
+  readonly notices: readonly string[];
+}
