@@ -37,6 +37,11 @@ export type WireEnd =
 /** Reads one response, fed in chunks of any size; a character split over chunks is kept whole. */
 export interface WireReader {
   push(chunk: Uint8Array): readonly WireDelta[];
+  /**
+   * True once nothing that follows can make the answer better: after the protocol's end mark, or after a fault. Whoever
+   * reads may then wait a moment for the connection to end, but need not.
+   */
+  readonly finished: boolean;
   end(): WireEnd;
 }
 

@@ -1,0 +1,23 @@
+/** What can be wrong with a request that is to be written, or with a response that is being read. */
+import { type ErrorExtra, type ErrorTable, WritError } from '../errors.ts';
+
+export const wireErrors = {
+  'wire.bad-parameter': {
+    kind: 'input',
+    about: 'A model parameter has a name that the wire writes itself, or a value that JSON cannot hold.',
+  },
+  'wire.event-too-large': {
+    kind: 'failed',
+    about: 'One event of a response stream is longer than the limit.',
+  },
+  'wire.bad-response': {
+    kind: 'failed',
+    about: 'A response is not what its protocol allows: no JSON, or a tool call without id or name.',
+  },
+} as const satisfies ErrorTable;
+
+export class WireError extends WritError<keyof typeof wireErrors> {
+  constructor(code: keyof typeof wireErrors, message: string, extra: ErrorExtra = {}) {
+    super(wireErrors, code, message, extra);
+  }
+}
