@@ -2,7 +2,7 @@
 import type { Clock } from './clock.ts';
 import type { BudgetAmount, BudgetCounter } from './protocol/budget.ts';
 import type { Composition } from './protocol/composition.ts';
-import type { Access, EffectOutcome, NonDispatch, Observation, Repeat } from './protocol/effect.ts';
+import type { EffectCall, EffectOutcome, NonDispatch, Observation } from './protocol/effect.ts';
 import type { EventBody, LiveDelta, RunEvent } from './protocol/events.ts';
 import type { HarnessOutcome } from './protocol/outcome.ts';
 import type { Blob } from './protocol/record.ts';
@@ -60,22 +60,6 @@ export interface OpenSession {
   close(): Promise<void>;
 }
 
-/** A call to the outside as a harness announces it. */
-export interface EffectCall {
-  readonly turn: number;
-  readonly position: number;
-  readonly tool: string;
-  readonly access: Access;
-  readonly repeat: Repeat;
-  /** What is held while an effect of this key is unknown. */
-  readonly key: string;
-  /** Digest of tool and arguments: equal calls of a `once` tool in one run get the first observation. */
-  readonly fingerprint: string;
-  readonly repeatable: boolean;
-  /** How the model can look at what happened, shown beside an unknown outcome. */
-  readonly look?: string;
-}
-
 export type Reservation =
   | { readonly granted: true; readonly id: number }
   | {
@@ -97,8 +81,13 @@ export interface Host {
   readonly clock: Clock;
   /** Aborts when the run is cancelled or its time is spent; the reason says which. */
   readonly signal: AbortSignal;
-  /** Resolves when the events are durable. Events of one call stay together and in order. */
+  /**
+   * Resolves when these events, and all that were noted before them, are durable. Events of one call stay together. The
+   * record is one line in order: once a part of it could not be written, this and every later call rejects.
+   */
   record(events: readonly EventBody[], blobs?: readonly Blob[]): Promise<void>;
+  /** Puts events into the same line without waiting. A failure shows at the next `record`. */
+  note(events: readonly EventBody[], blobs?: readonly Blob[]): void;
   /** Shows text as it arrives; never stored, never waited for. */
   live(delta: LiveDelta): void;
   /** Bytes that this session recorded earlier. */
@@ -113,8 +102,11 @@ export interface Host {
    * Runs one call at most once. For a write the dispatch is durable before `dispatch` is entered; whatever `dispatch`
    * throws after that is an unknown outcome, unless it returns typed proof that nothing was sent.
    */
-  effect(call: EffectCall, dispatch: () => Promise<Observation | NonDispatch>): Promise<EffectOutcome>;
+  effect(
+    call: EffectCall,
+    dispatch: (signal: AbortSignal) => Promise<Observation | NonDispatch>,
+  ): Promise<EffectOutcome>;
   approve(question: Omit<Ticket, 'id' | 'digest'>): Promise<Approval & { readonly ticket: Ticket }>;
 }
 
-export type { TicketAnswer };
+export type { EffectCall, TicketAnswer };

@@ -1,4 +1,5 @@
 /** The counters of a budget: one list of names for agent.yaml, the command line, records and refusals. */
+import type { ErrorJson, ErrorTable } from '../errors.ts';
 
 /** Each counter with its unit. A limit that is left out is no limit. */
 export const budgetCounters = {
@@ -34,3 +35,24 @@ export interface BudgetLine {
 }
 
 export type BudgetReport = { readonly [C in BudgetCounter]?: BudgetLine };
+
+export const budgetErrors = {
+  'budget.exhausted': { kind: 'failed', about: 'A limit of the budget leaves no room for what comes next.' },
+} as const satisfies ErrorTable;
+
+/** The one error of every spent limit: which counter, its limit, what is left, and what was wanted. */
+export function budgetExhausted(spent: {
+  readonly counter: BudgetCounter;
+  readonly limit: number;
+  readonly left: number;
+  readonly wanted: number;
+}): ErrorJson {
+  const { counter, limit, left, wanted } = spent;
+  return {
+    code: 'budget.exhausted',
+    kind: budgetErrors['budget.exhausted'].kind,
+    message: `The budget allows ${limit} ${counter} (${budgetCounters[counter]}); ${left} are left and ${wanted} are wanted.`,
+    next: `Raise the limit with --budget ${counter}=N, or give the agent a smaller task.`,
+    details: { counter, limit, left, wanted },
+  };
+}

@@ -14,6 +14,24 @@ export interface EffectId {
   readonly position: number;
 }
 
+/** A call to the outside as a harness announces it. */
+export interface EffectCall {
+  readonly turn: number;
+  readonly position: number;
+  readonly tool: string;
+  readonly access: Access;
+  readonly repeat: Repeat;
+  /** What is held while an effect of this key is unknown. */
+  readonly key: string;
+  /** Digest of tool and arguments: equal calls of a `once` tool in one run get the first observation. */
+  readonly fingerprint: string;
+  readonly repeatable: boolean;
+  /** After this long the call is settled as unknown; its observation may still come late. */
+  readonly timeoutMs: number;
+  /** How the model can look at what happened, shown beside an unknown outcome. */
+  readonly look?: string;
+}
+
 export const effectStates = [
   'admitted',
   'dispatching',

@@ -75,10 +75,11 @@ export interface EventBodies {
     /** When the same request is sent again; null when it is not. */
     readonly retryInMs: number | null;
   };
-  /** An assistant's finished message: digest of its exact bytes on the wire. */
+  /** An assistant's finished message: digest of its exact bytes on the wire, and of its text alone (null for none). */
   'message-finish': {
     readonly turn: number;
     readonly message: string;
+    readonly text: string | null;
     readonly textBytes: number;
     readonly calls: number;
   };

@@ -1,0 +1,188 @@
+/** A batch of tool calls: all checked before any runs, neighbouring reads at once, writes one at a time, every call ended. */
+import { sha256 } from '../digest.ts';
+import type { Host, Projection, Session } from '../harness.ts';
+import { budgetExhausted } from '../protocol/budget.ts';
+import type { EventBody } from '../protocol/events.ts';
+import type { HarnessOutcome } from '../protocol/outcome.ts';
+import { type CallEnd, type CheckedCall, checkCall, failedEnd, runCall, type Toolbox } from './call.ts';
+import { type Conversation, recallText, toolMessage } from './conversation.ts';
+import { NativeError } from './errors.ts';
+import type { Model } from './model/model.ts';
+import { cancelled } from './request.ts';
+import { resultText } from './tool/result-text.ts';
+import type { Tool } from './tool/tool.ts';
+import type { Batch } from './transcript.ts';
+
+/** So many reads of one batch run at the same time. */
+const readsAtOnce = 8;
+
+interface Working {
+  readonly host: Host;
+  readonly model: Model;
+  readonly run: string;
+  readonly turn: number;
+  /** The exact result messages, by position from 0; undefined while a call has none. */
+  readonly messages: (string | undefined)[];
+}
+
+/** The tools of a session as a batch needs them. */
+export function toolboxOf(session: Session, projection: Projection, tools: readonly Tool[]): Toolbox {
+  return {
+    shown: projection.tools,
+    tools: new Map(tools.map((tool) => [tool.schema.name, tool])),
+    capabilities: session.capabilities,
+  };
+}
+
+/**
+ * Ends every call of the batch that has no result yet and appends all results to the conversation in provider order.
+ * Returns undefined when the model may go on, and the run's outcome when it may not. A paused batch keeps its open calls.
+ */
+export async function settleBatch(
+  batch: Batch,
+  conversation: Conversation,
+  toolbox: Toolbox,
+  seat: { readonly host: Host; readonly model: Model; readonly run: string },
+): Promise<HarnessOutcome | undefined> {
+  const messages = await Promise.all(
+    batch.calls.map((_, i) =>
+      batch.results[i] === undefined ? undefined : recallText(seat.host, batch.results[i]),
+    ),
+  );
+  const working: Working = { ...seat, turn: batch.turn, messages };
+  const checked = batch.calls.map((call, i) => checkCall(call, i + 1, toolbox));
+  const open = checked.filter((call) => messages[call.position - 1] === undefined);
+  const outcome = await runOpen(working, open);
+  if (outcome?.status === 'paused') return outcome;
+  for (const call of open) {
+    if (messages[call.position - 1] === undefined) conclude(working, call, notRun(outcome));
+  }
+  for (const text of messages) {
+    conversation.texts.push(text ?? '');
+    conversation.digests.push(sha256(text ?? ''));
+  }
+  return outcome;
+}
+
+async function runOpen(working: Working, open: readonly CheckedCall[]): Promise<HarnessOutcome | undefined> {
+  const { host } = working;
+  const runnable = open.filter((call) => call.kind === 'ready').length;
+  // The whole batch must fit before its first call runs: half a batch is no answer to the model.
+  const reservation = host.reserve({ toolCalls: runnable });
+  if (!reservation.granted) {
+    const { granted: _, ...spent } = reservation;
+    await host.record([{ type: 'budget-refuse', ...spent }]);
+    return { status: 'failed', error: budgetExhausted(spent) };
+  }
+  let ran = 0;
+  try {
+    for (const group of groupsOf(open)) {
+      if (host.signal.aborted) return { status: 'cancelled', error: cancelled() };
+      const ends = await Promise.all(group.map((call) => runOne(working, call)));
+      ran += ends.filter((one) => one.ran).length;
+      const stopped = ends.find((one) => one.outcome !== undefined);
+      if (stopped !== undefined) return stopped.outcome;
+    }
+    return host.signal.aborted ? { status: 'cancelled', error: cancelled() } : undefined;
+  } finally {
+    host.charge(reservation.id, { toolCalls: ran });
+  }
+}
+
+interface OneEnd {
+  readonly ran: boolean;
+  readonly outcome?: HarnessOutcome;
+}
+
+async function runOne(working: Working, call: CheckedCall): Promise<OneEnd> {
+  const { host, turn, run } = working;
+  if (call.kind === 'rejected') {
+    conclude(working, call, failedEnd('rejected', call.code, call.message));
+    return { ran: false };
+  }
+  const startedMs = host.clock.monotonicMs();
+  const result = await runCall(call, turn, host, run);
+  if ('text' in result) {
+    const spent = conclude(working, call, result, host.clock.monotonicMs() - startedMs);
+    return { ran: result.status !== 'denied', ...(spent === undefined ? {} : { outcome: spent }) };
+  }
+  if (result.status === 'paused') return { ran: false, outcome: { status: 'paused', ticket: result.ticket } };
+  const error = new NativeError(
+    'native.approval-missing',
+    `'${call.tool.schema.name}' writes, so a person must approve it, and nobody is there to ask.`,
+    {
+      next: 'Run on a terminal with --approve ask, or use --approve pause and answer with: writ runs approve RUN TICKET.',
+      details: { tool: call.tool.schema.name, ticket: result.ticket.id },
+    },
+  );
+  return { ran: false, outcome: { status: 'refused', error: error.toJSON() } };
+}
+
+// Calls keep the provider's order; a write stands alone, reads beside each other share a group.
+function groupsOf(calls: readonly CheckedCall[]): CheckedCall[][] {
+  const groups: CheckedCall[][] = [];
+  let reads: CheckedCall[] | undefined;
+  for (const call of calls) {
+    const alone = call.kind === 'ready' && call.tool.access === 'write';
+    if (!alone && reads !== undefined && reads.length < readsAtOnce) {
+      reads.push(call);
+      continue;
+    }
+    const group = [call];
+    groups.push(group);
+    reads = alone ? undefined : group;
+  }
+  return groups;
+}
+
+/**
+ * Records a call's end without waiting: the record is one line, and the next request waits for all of it. Returns the
+ * run's outcome when the output budget has no room for the whole text; the model then reads what still fits.
+ */
+function conclude(
+  { host, model, turn, messages }: Working,
+  { call, position }: CheckedCall,
+  result: CallEnd,
+  elapsedMs = 0,
+): HarnessOutcome | undefined {
+  const { text, spent } = fitOutput(host, result);
+  const message = toolMessage(model, call.id, call.name, text);
+  messages[position - 1] = message;
+  const digest = sha256(message);
+  const event: EventBody = {
+    type: 'tool-result',
+    turn,
+    position,
+    callId: call.id,
+    tool: call.name,
+    status: result.status,
+    code: result.code,
+    message: digest,
+    bytes: Buffer.byteLength(text),
+    truncated: result.truncated || spent !== undefined,
+    elapsedMs: Math.round(elapsedMs),
+  };
+  host.note([event], [{ digest, bytes: message }]);
+  return spent === undefined ? undefined : { status: 'failed', error: budgetExhausted(spent) };
+}
+
+// Only what a tool brought in counts as output; the runtime's own sentences are free and always whole.
+function fitOutput(host: Host, { status, text }: CallEnd) {
+  if (status !== 'ok' && status !== 'failed' && status !== 'unknown') return { text };
+  const wanted = Buffer.byteLength(text);
+  const whole = host.reserve({ outputBytes: wanted });
+  if (whole.granted) {
+    host.charge(whole.id, { outputBytes: wanted });
+    return { text };
+  }
+  const cut = resultText(text, whole.left).text;
+  const part = host.reserve({ outputBytes: Buffer.byteLength(cut) });
+  if (part.granted) host.charge(part.id, { outputBytes: Buffer.byteLength(cut) });
+  return { text: cut, spent: { counter: whole.counter, limit: whole.limit, left: whole.left, wanted } };
+}
+
+function notRun(outcome: HarnessOutcome | undefined): CallEnd {
+  const why =
+    outcome !== undefined && 'error' in outcome ? outcome.error.message : 'the batch ended before it.';
+  return failedEnd('not-run', 'tool.not-run', `Not run: ${why}`);
+}

@@ -1,0 +1,243 @@
+/** One tool call: checked before anything runs, run inside its limits, and ended as text that the model can read. */
+import { canonicalJson, sha256 } from '../digest.ts';
+import type { Host } from '../harness.ts';
+import type { NonDispatch, Observation } from '../protocol/effect.ts';
+import type { EventBodies } from '../protocol/events.ts';
+import type { ToolCall } from '../protocol/messages.ts';
+import type { Ticket } from '../protocol/ticket.ts';
+import { readArguments } from './tool/arguments.ts';
+import { failureText, resultText } from './tool/result-text.ts';
+import type { Tool, ToolOutput } from './tool/tool.ts';
+
+/** A call that may run, or the reason why the model has to mend it. */
+export type CheckedCall =
+  | {
+      readonly kind: 'ready';
+      readonly call: ToolCall;
+      readonly position: number;
+      readonly tool: Tool;
+      readonly value: unknown;
+    }
+  | {
+      readonly kind: 'rejected';
+      readonly call: ToolCall;
+      readonly position: number;
+      readonly code: string;
+      readonly message: string;
+    };
+
+/** What a call came to. `text` is what the model reads. */
+export interface CallEnd {
+  readonly status: EventBodies['tool-result']['status'];
+  readonly code: string | null;
+  readonly text: string;
+  /** Size of the whole result, before any cut. */
+  readonly bytes: number;
+  readonly truncated: boolean;
+}
+
+/** A call that nobody could approve now: the run waits for a person, or ends. */
+export interface CallHeld {
+  readonly status: 'paused' | 'nobody';
+  readonly ticket: Ticket;
+}
+
+/** What the session knows of tools: those that it shows, and those that are really here. */
+export interface Toolbox {
+  readonly shown: readonly string[];
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly capabilities: readonly string[];
+}
+
+/** Preflight of one call. Nothing has run and nothing is charged when this returns. */
+export function checkCall(call: ToolCall, position: number, toolbox: Toolbox): CheckedCall {
+  const reject = (code: string, message: string): CheckedCall => ({
+    kind: 'rejected',
+    call,
+    position,
+    code,
+    message,
+  });
+  if (!toolbox.shown.includes(call.name)) {
+    const names = toolbox.shown.length === 0 ? 'none' : toolbox.shown.join(', ');
+    return reject(
+      'tool.unknown',
+      `There is no tool '${call.name.slice(0, 64)}'. The tools of this session: ${names}.`,
+    );
+  }
+  const tool = toolbox.tools.get(call.name);
+  // The surface of a session never changes; what vanished since then answers for itself.
+  if (tool === undefined)
+    return reject('tool.unavailable', `The tool '${call.name}' is unavailable in this process.`);
+  // Shown is not granted: the right is checked where it is used, whatever the surface says.
+  if (!toolbox.capabilities.includes(tool.capability)) {
+    return reject('tool.capability-missing', `This run does not hold the capability '${tool.capability}'.`);
+  }
+  const args = readArguments(call.arguments, tool);
+  if (!args.ok) return reject(args.code, args.message);
+  return { kind: 'ready', call, position, tool, value: args.value };
+}
+
+/** Runs a checked call. Resolves with every end, a spent deadline and a cancel included; rejects only if the record fails. */
+export async function runCall(
+  ready: Extract<CheckedCall, { kind: 'ready' }>,
+  turn: number,
+  host: Host,
+  run: string,
+): Promise<CallEnd | CallHeld> {
+  const { tool, position, value, call } = ready;
+  const key = `${run}:${turn}:${position}`;
+  if (tool.access === 'read') return runRead(tool, value, key, host);
+  const approval = await host.approve({
+    turn,
+    position,
+    tool: tool.schema.name,
+    capability: tool.capability,
+    arguments: call.arguments,
+  });
+  if (approval.answer === 'denied') {
+    const why = approval.reason === '' ? '' : ` Reason: ${approval.reason}`;
+    return failedEnd('denied', 'tool.denied', `A person denied this call; it was not run.${why}`);
+  }
+  if (approval.answer !== 'approved') return { status: approval.answer, ticket: approval.ticket };
+  return runWrite(
+    tool,
+    value,
+    { turn, position, key, fingerprint: fingerprintOf(tool.schema.name, value) },
+    host,
+  );
+}
+
+async function runRead(tool: Tool, value: unknown, key: string, host: Host): Promise<CallEnd> {
+  const deadline = openDeadline(host.signal, tool.limits.timeoutMs);
+  try {
+    const output = await Promise.race([
+      tool.execute(value, { signal: deadline.signal, clock: host.clock, idempotencyKey: key }),
+      deadline.passed,
+    ]);
+    if (output === 'cancelled') {
+      return failedEnd('failed', 'tool.cancelled', 'Cancelled before it answered; a read changes nothing.');
+    }
+    if (output === 'timeout') {
+      return failedEnd(
+        'failed',
+        'tool.timeout',
+        `No answer within ${tool.limits.timeoutMs} ms; it was stopped.`,
+      );
+    }
+    return fromOutput(tool, output);
+  } catch (thrown) {
+    return failedEnd('failed', 'tool.failed', thrown instanceof Error ? thrown.message : String(thrown));
+  } finally {
+    deadline.close();
+  }
+}
+
+async function runWrite(
+  tool: Tool,
+  value: unknown,
+  place: {
+    readonly turn: number;
+    readonly position: number;
+    readonly key: string;
+    readonly fingerprint: string;
+  },
+  host: Host,
+): Promise<CallEnd> {
+  let code: string | null = null;
+  const outcome = await host.effect(
+    {
+      turn: place.turn,
+      position: place.position,
+      tool: tool.schema.name,
+      access: tool.access,
+      repeat: tool.repeat,
+      key: tool.effectKey(value),
+      fingerprint: place.fingerprint,
+      repeatable: tool.repeatable,
+      timeoutMs: tool.limits.timeoutMs,
+      ...(tool.look === undefined ? {} : { look: tool.look }),
+    },
+    async (signal): Promise<Observation | NonDispatch> => {
+      const output = await tool.execute(value, { signal, clock: host.clock, idempotencyKey: place.key });
+      if (output.status === 'not-dispatched') return output.nonDispatch;
+      const read = fromOutput(tool, output);
+      code = read.code;
+      return {
+        status: output.status,
+        text: read.text,
+        truncated: read.truncated,
+        bytes: read.bytes,
+      };
+    },
+  );
+  switch (outcome.state) {
+    case 'observed': {
+      const { status, text, bytes, truncated } = outcome.observation;
+      return { status: status === 'succeeded' ? 'ok' : 'failed', code, text, bytes, truncated };
+    }
+    case 'not-dispatched':
+      return failedEnd('failed', 'tool.not-dispatched', `Nothing was done: ${outcome.nonDispatch.message}`);
+    case 'unknown': {
+      const look = outcome.look ?? 'Say plainly that it is unknown; a person can settle it.';
+      const text = `The outcome is unknown: ${outcome.reason} It may have happened. Do not repeat it. ${look}`;
+      return failedEnd('unknown', 'tool.outcome-unknown', text);
+    }
+  }
+}
+
+function fromOutput(tool: Tool, output: ToolOutput): CallEnd {
+  switch (output.status) {
+    case 'succeeded': {
+      const { text, bytes, truncated } = resultText(output.value, tool.limits.outputBytesMax);
+      return { status: 'ok', code: null, text, bytes, truncated };
+    }
+    case 'failed':
+      return failedEnd('failed', output.code, output.message, tool.limits.outputBytesMax);
+    case 'not-dispatched':
+      return failedEnd('failed', 'tool.not-dispatched', `Nothing was done: ${output.nonDispatch.message}`);
+  }
+}
+
+/** An end without a value: what went wrong, as the model reads it. */
+export function failedEnd(
+  status: CallEnd['status'],
+  code: string,
+  message: string,
+  bytesMax = 4096,
+): CallEnd {
+  return { status, code, ...failureText(code, message, bytesMax) };
+}
+
+/** Digest of a tool and its checked arguments, the same whatever the order of keys; a bigint counts digit for digit. */
+function fingerprintOf(tool: string, value: unknown): string {
+  const exact = JSON.stringify(value, (_key, part) =>
+    typeof part === 'bigint' ? { integer: String(part) } : part,
+  );
+  return sha256(`${tool}\n${canonicalJson(JSON.parse(exact ?? 'null'))}`);
+}
+
+// AbortSignal.any keeps its sources alive as long as the run's signal lives, so the links are made and cut by hand.
+function openDeadline(signal: AbortSignal, timeoutMs: number) {
+  const controller = new AbortController();
+  let settle: (end: 'timeout' | 'cancelled') => void = () => {};
+  const passed = new Promise<'timeout' | 'cancelled'>((resolve) => {
+    settle = resolve;
+  });
+  const stop = (how: 'timeout' | 'cancelled') => {
+    controller.abort(new Error(how));
+    settle(how);
+  };
+  const onCancel = () => stop('cancelled');
+  const timer = setTimeout(() => stop('timeout'), timeoutMs);
+  if (signal.aborted) onCancel();
+  else signal.addEventListener('abort', onCancel, { once: true });
+  return {
+    signal: controller.signal,
+    passed,
+    close() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onCancel);
+    },
+  };
+}

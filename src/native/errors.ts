@@ -1,0 +1,44 @@
+/** The errors of the native harness: how a conversation with a model can end other than by an answer. */
+import { type ErrorExtra, type ErrorTable, WritError } from '../errors.ts';
+
+export const nativeErrors = {
+  'native.tool-name-clash': { kind: 'input', about: 'Two tools of one session bear the same name.' },
+  'native.message-lost': {
+    kind: 'failed',
+    about: 'A message that the session sent is no longer in the ledger as it was.',
+  },
+  'native.answer-empty': {
+    kind: 'failed',
+    about: 'The model ended its turn without text and without a call.',
+  },
+  'native.answer-cut-off': {
+    kind: 'failed',
+    about: 'The output limit cut the answer off; nothing of it was executed.',
+  },
+  'native.answer-filtered': { kind: 'failed', about: "The provider's filter withheld the answer." },
+  'native.batch-mismatch': {
+    kind: 'failed',
+    about: 'The response says it calls tools, and its message holds no call.',
+  },
+  'native.call-id-reused': {
+    kind: 'failed',
+    about: 'A call bears an id that this session has already seen.',
+  },
+  'native.approval-missing': {
+    kind: 'refused',
+    about: 'A call needs approval and nobody is there to give it.',
+  },
+  'native.cancelled': { kind: 'failed', about: 'The run was cancelled while the harness was at work.' },
+  'native.retry-too-late': {
+    kind: 'failed',
+    about: 'The provider asks for a longer wait than the run may take.',
+  },
+} as const satisfies ErrorTable;
+
+export type NativeErrorCode = keyof typeof nativeErrors;
+
+export class NativeError extends WritError<NativeErrorCode> {
+  constructor(code: NativeErrorCode, message: string, extra?: ErrorExtra) {
+    super(nativeErrors, code, message, extra);
+  }
+}

@@ -1,0 +1,43 @@
+/** Our own harness: a model of the caller's choice, the tools of the agent, and the direct loop between them. */
+import type { Harness } from '../harness.ts';
+import type { Model } from './model/model.ts';
+import { defaultRequestOptions, type RequestOptions } from './request.ts';
+import { openSession } from './session.ts';
+import { projectTools } from './surface.ts';
+import type { Tool } from './tool/tool.ts';
+
+export interface NativeOptions {
+  /** Owned by the caller, who closes it. */
+  readonly model: Model;
+  /** In the order in which the model sees them; owned by the caller, who closes them. */
+  readonly tools?: readonly Tool[];
+  readonly request?: Partial<RequestOptions>;
+}
+
+/** The native harness. It enforces every guarantee that a harness can declare. */
+export function native({ model, tools = [], request = {} }: NativeOptions): Harness {
+  const options: RequestOptions = { ...defaultRequestOptions, ...request };
+  return {
+    name: 'native',
+    declares: {
+      budget: 'enforced',
+      approval: 'enforced',
+      effects: 'enforced',
+      resume: 'enforced',
+      cancel: 'enforced',
+    },
+    model: model.id,
+    project: async ({ capabilities }) => projectTools(tools, capabilities, model),
+    unkeepable: (counters) =>
+      counters.includes('costUsd') && model.price === null
+        ? [
+            {
+              counter: 'costUsd',
+              reason: `no price is known for ${model.id}, so its cost cannot be reserved before a request`,
+              next: `Give the price under prices: in agent.yaml, or leave costUsd out of the budget.`,
+            },
+          ]
+        : [],
+    open: async (session, host) => openSession(session, host, { model, tools, options }),
+  };
+}

@@ -1,0 +1,273 @@
+/** One model request: admitted by the budget, recorded before it leaves, sent, retried in one place, charged as used. */
+import { sha256 } from '../digest.ts';
+import type { ErrorJson } from '../errors.ts';
+import type { Host, Session } from '../harness.ts';
+import { type BudgetAmount, budgetExhausted } from '../protocol/budget.ts';
+import type { EventBodies, EventBody } from '../protocol/events.ts';
+import type { HarnessOutcome } from '../protocol/outcome.ts';
+import type { Blob } from '../protocol/record.ts';
+import type { Usage } from '../protocol/usage.ts';
+import type { WireDelta } from '../wire/wire.ts';
+import type { Conversation } from './conversation.ts';
+import { NativeError } from './errors.ts';
+import type { Model, ModelReply } from './model/model.ts';
+
+export interface RequestOptions {
+  /** Output limit in tokens; null leaves it to the provider unless a budget needs one. */
+  readonly maxTokens: number | null;
+  /** Further parameters by the wire's own names. */
+  readonly parameters: { readonly [name: string]: unknown };
+  /** How often one request is sent at most, the first time included. */
+  readonly attemptsMax: number;
+  /** The longest wait before a retry; a provider that asks for more ends the run. */
+  readonly retryWaitMsMax: number;
+}
+
+export const defaultRequestOptions: RequestOptions = {
+  maxTokens: null,
+  parameters: {},
+  attemptsMax: 4,
+  retryWaitMsMax: 60_000,
+};
+
+/** Where a budget of tokens or money needs an output limit and none is given. */
+const maxTokensUnderBudget = 4096;
+/** A request's tokens are reserved as its bytes over this: dense text has fewer bytes a token than prose (about 4). */
+const bytesPerToken = 3;
+
+export type Answered = Extract<ModelReply, { ok: true }>;
+export type Asked =
+  /** `event` and `blob` are not recorded yet: they go into one write with what the answer leads to. */
+  | { readonly kind: 'answered'; readonly reply: Answered; readonly event: EventBody; readonly blob: Blob }
+  | { readonly kind: 'ended'; readonly outcome: HarnessOutcome };
+
+interface Asking {
+  readonly turn: number;
+  readonly model: Model;
+  readonly session: Session;
+  readonly host: Host;
+  readonly conversation: Conversation;
+  readonly options: RequestOptions;
+}
+
+/**
+ * Asks the model for the next message. `attemptsMade` is more than zero when a run is resumed in the middle of a turn;
+ * then the turn is not counted again. Every attempt is recorded before it leaves and after it ended.
+ */
+export async function askModel(asking: Asking, attemptsMade: number): Promise<Asked> {
+  const { host, model, turn } = asking;
+  for (let attempt = attemptsMade + 1; ; attempt += 1) {
+    if (host.signal.aborted) return ended('cancelled', cancelled());
+    const admitted = admit(asking, attempt === 1);
+    if ('error' in admitted) {
+      await host.record([admitted.event]);
+      return ended('failed', admitted.error);
+    }
+    await recordRequest(asking, attempt, admitted);
+    const reply = await model.send(admitted.body, { signal: host.signal, onDelta: liveDeltas(host, turn) });
+    host.charge(
+      admitted.reservation,
+      { ...amountUsed(reply.usage), turns: attempt === 1 ? 1 : 0 },
+      unknownIn(reply.usage),
+    );
+    if (reply.ok) {
+      return answered(turn, attempt, reply);
+    }
+    const wait = retryWait(reply, attempt - attemptsMade, asking.options, host.clock.random());
+    await recordFault(host, turn, attempt, reply, wait.ms);
+    if (host.signal.aborted) return ended('cancelled', cancelled());
+    if (wait.ms === null) return ended('failed', wait.error ?? reply.error);
+    await host.clock.sleep(wait.ms, host.signal);
+  }
+}
+
+function ended(status: 'failed' | 'cancelled', error: ErrorJson): Asked {
+  return { kind: 'ended', outcome: { status, error } };
+}
+
+/** The error of a harness that was told to stop. */
+export function cancelled(): ErrorJson {
+  return new NativeError('native.cancelled', 'The run was told to stop.', {
+    next: 'Start the task again, or continue the session with another task.',
+  }).toJSON();
+}
+
+interface Admitted {
+  readonly body: string;
+  readonly reservation: number;
+  readonly reserved: BudgetAmount;
+  readonly maxTokens: number | null;
+}
+
+// Reads what is left and reserves in one go, without an await between: nothing can slip in.
+function admit(
+  { model, session, host, conversation, options }: Asking,
+  newTurn: boolean,
+): Admitted | { readonly event: EventBody; readonly error: ErrorJson } {
+  const write = (maxTokens: number | null) =>
+    model.body({
+      messages: conversation.texts,
+      tools: session.projection.text,
+      maxTokens,
+      parameters: options.parameters,
+    });
+  let body = write(options.maxTokens);
+  const promptTokens = Math.ceil(Buffer.byteLength(body) / bytesPerToken);
+  const maxTokens = outputLimit(host, model, promptTokens, options.maxTokens);
+  if (maxTokens !== options.maxTokens) body = write(maxTokens);
+  const reserved: BudgetAmount = {
+    ...(newTurn ? { turns: 1 } : {}),
+    modelCalls: 1,
+    ...(maxTokens === null ? {} : { tokens: promptTokens + maxTokens }),
+    ...(maxTokens === null || model.price === null
+      ? {}
+      : { costUsd: (promptTokens * model.price.prompt + maxTokens * model.price.completion) / 1e6 }),
+  };
+  const reservation = host.reserve(reserved);
+  if (!reservation.granted) {
+    const { granted: _, ...spent } = reservation;
+    return { event: { type: 'budget-refuse', ...spent }, error: budgetExhausted(spent) };
+  }
+  return { body, reservation: reservation.id, reserved, maxTokens };
+}
+
+// At least one token is asked for, so that a budget with no room refuses by its own counter.
+function outputLimit(host: Host, model: Model, promptTokens: number, given: number | null): number | null {
+  const tokensLeft = host.left('tokens');
+  const costLeft = host.left('costUsd');
+  if (tokensLeft === null && costLeft === null) return given;
+  let limit = given ?? maxTokensUnderBudget;
+  if (tokensLeft !== null) limit = Math.min(limit, tokensLeft - promptTokens);
+  if (costLeft !== null && model.price !== null && model.price.completion > 0) {
+    const forAnswer = costLeft * 1e6 - promptTokens * model.price.prompt;
+    limit = Math.min(limit, Math.floor(forAnswer / model.price.completion));
+  }
+  return Math.max(1, limit);
+}
+
+function amountUsed(usage: Usage): BudgetAmount {
+  return {
+    modelCalls: 1,
+    ...(usage.totalTokens === null ? {} : { tokens: usage.totalTokens }),
+    ...(usage.costUsd === null ? {} : { costUsd: usage.costUsd }),
+  };
+}
+
+function unknownIn(usage: Usage): ('tokens' | 'costUsd')[] {
+  return [
+    ...(usage.totalTokens === null ? (['tokens'] as const) : []),
+    ...(usage.costUsd === null ? (['costUsd'] as const) : []),
+  ];
+}
+
+function liveDeltas(host: Host, turn: number): (delta: WireDelta) => void {
+  let n = 0;
+  return (delta) => {
+    n += 1;
+    host.live({ type: delta.type === 'text' ? 'text-delta' : 'reasoning-delta', turn, n, text: delta.text });
+  };
+}
+
+async function recordRequest(
+  { turn, model, session, host, conversation, options }: Asking,
+  attempt: number,
+  admitted: Admitted,
+) {
+  const keep = conversation.requested;
+  const add = conversation.digests.slice(keep);
+  const blobs: Blob[] = add.map((digest, i) => ({ digest, bytes: conversation.texts[keep + i] ?? '' }));
+  const tools = session.projection.text === '' ? null : sha256(session.projection.text);
+  if (tools !== null && keep === 0) blobs.push({ digest: tools, bytes: session.projection.text });
+  const request: { type: 'model-request' } & EventBodies['model-request'] = {
+    type: 'model-request',
+    turn,
+    attempt,
+    model: model.id,
+    wire: model.wire,
+    url: model.url,
+    keep,
+    add,
+    tools,
+    parameters: {
+      ...options.parameters,
+      ...(admitted.maxTokens === null ? {} : { maxTokens: admitted.maxTokens }),
+    },
+    body: sha256(admitted.body),
+    bodyBytes: Buffer.byteLength(admitted.body),
+    reserved: admitted.reserved,
+  };
+  await host.record(attempt === 1 ? [{ type: 'turn-start', turn }, request] : [request], blobs);
+  conversation.requested = conversation.texts.length;
+}
+
+function answered(turn: number, attempt: number, reply: Answered): Asked {
+  const response = sha256(reply.raw);
+  const event: EventBody = {
+    type: 'model-response',
+    turn,
+    attempt,
+    httpStatus: reply.httpStatus,
+    response,
+    finish: reply.finish,
+    modelSeen: reply.modelSeen,
+    requestId: reply.requestId,
+    usage: reply.usage,
+    firstByteMs: reply.firstByteMs,
+    elapsedMs: reply.elapsedMs,
+  };
+  return { kind: 'answered', reply, event, blob: { digest: response, bytes: reply.raw } };
+}
+
+async function recordFault(
+  host: Host,
+  turn: number,
+  attempt: number,
+  reply: Exclude<ModelReply, { ok: true }>,
+  retryInMs: number | null,
+) {
+  const response = reply.raw === null ? null : sha256(reply.raw);
+  await host.record(
+    [
+      {
+        type: 'model-fault',
+        turn,
+        attempt,
+        error: reply.error,
+        httpStatus: reply.httpStatus,
+        response,
+        dispatched: reply.dispatched,
+        usage: reply.usage,
+        retryInMs,
+      },
+    ],
+    response === null || reply.raw === null ? [] : [{ digest: response, bytes: reply.raw }],
+  );
+}
+
+/**
+ * How long to wait before the same request is sent again; null for not at all. The provider's own wait is obeyed up to the
+ * cap; a longer one ends the run with that wait in the message, because a shorter one would only be refused again.
+ */
+function retryWait(
+  reply: Exclude<ModelReply, { ok: true }>,
+  attemptsNow: number,
+  options: RequestOptions,
+  random: number,
+): { readonly ms: number | null; readonly error?: ErrorJson } {
+  if (!reply.retryable || attemptsNow >= options.attemptsMax) return { ms: null };
+  if (reply.retryAfterMs !== null && reply.retryAfterMs > options.retryWaitMsMax) {
+    const seconds = Math.ceil(reply.retryAfterMs / 1000);
+    const error = new NativeError(
+      'native.retry-too-late',
+      `The provider asks to wait ${seconds} s before the next request; at most ${options.retryWaitMsMax / 1000} s are waited. It said: ${reply.error.message}`,
+      {
+        next: `Run the task again in ${seconds} s.`,
+        details: { retryAfterMs: reply.retryAfterMs, fault: reply.error },
+      },
+    );
+    return { ms: null, error: error.toJSON() };
+  }
+  const backoff = Math.min(500 * 2 ** (attemptsNow - 1), options.retryWaitMsMax);
+  // Jitter only ever adds to the provider's wait: to come back earlier than it asked is to be refused again.
+  return { ms: Math.round((reply.retryAfterMs ?? backoff / 2) + (random * backoff) / 2) };
+}

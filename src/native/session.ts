@@ -1,0 +1,167 @@
+/** The direct loop: ask the model, check its whole answer, settle its calls, ask again, until there is text or an end. */
+import { sha256 } from '../digest.ts';
+import type { Host, OpenSession, Session, TaskInput } from '../harness.ts';
+import type { EventBody } from '../protocol/events.ts';
+import type { HarnessOutcome } from '../protocol/outcome.ts';
+import type { Blob } from '../protocol/record.ts';
+import { settleBatch, toolboxOf } from './batch.ts';
+import { append, type Conversation, recallText, restore } from './conversation.ts';
+import { NativeError, type NativeErrorCode } from './errors.ts';
+import type { Model } from './model/model.ts';
+import { type Answered, askModel, type RequestOptions } from './request.ts';
+import type { Tool } from './tool/tool.ts';
+import { type Batch, transcriptOf } from './transcript.ts';
+
+export interface SessionParts {
+  readonly model: Model;
+  readonly tools: readonly Tool[];
+  readonly options: RequestOptions;
+}
+
+/** Opens a session of the native harness on a model and tools that the caller owns and closes. */
+export function openSession(session: Session, host: Host, parts: SessionParts): OpenSession {
+  return {
+    turns: (input) => runTurns(input, session, host, parts),
+    close: async () => {},
+  };
+}
+
+async function* runTurns(
+  input: TaskInput,
+  session: Session,
+  host: Host,
+  { model, tools, options }: SessionParts,
+): AsyncGenerator<{ readonly turn: number }, HarnessOutcome, void> {
+  const transcript = transcriptOf(input.earlier, input.run);
+  if (transcript.taskSent && transcript.answered !== undefined) {
+    return { status: 'completed', answer: await recallText(host, transcript.answered) };
+  }
+  const conversation = await restore(transcript, session, host, model, input.task);
+  const toolbox = toolboxOf(session, session.projection, tools);
+  const seat = { host, model, run: input.run };
+  let turn = transcript.taskSent ? transcript.turn : 0;
+  let attemptsMade = transcript.taskSent ? transcript.openAttempts : 0;
+  let batch = transcript.taskSent ? transcript.batch : undefined;
+  let startedMs = host.clock.monotonicMs();
+
+  for (;;) {
+    if (batch !== undefined) {
+      const outcome = await settleBatch(batch, conversation, toolbox, seat);
+      if (outcome !== undefined) return outcome;
+      host.note([finishTurn(turn, batch.calls.length, host.clock.monotonicMs() - startedMs)]);
+      yield { turn };
+    }
+    if (attemptsMade === 0) turn += 1;
+    startedMs = host.clock.monotonicMs();
+    const asked = await askModel({ turn, model, session, host, conversation, options }, attemptsMade);
+    if (asked.kind === 'ended') return asked.outcome;
+    attemptsMade = 0;
+    const fault = faultOf(asked.reply, conversation);
+    if (fault !== undefined) {
+      // The answer stays out of the conversation: a half message or an unpaired call would spoil every later request.
+      await host.record([asked.event], [asked.blob]);
+      return { status: 'failed', error: fault.toJSON() };
+    }
+    const accepted = accept(turn, asked.reply, conversation, model);
+    host.note([asked.event, ...accepted.events], [asked.blob, ...accepted.blobs]);
+    batch = accepted.batch;
+    if (batch === undefined) {
+      chargeAnswer(host, asked.reply.message.text);
+      await host.record([finishTurn(turn, 0, host.clock.monotonicMs() - startedMs)]);
+      yield { turn };
+      return { status: 'completed', answer: asked.reply.message.text };
+    }
+  }
+}
+
+function finishTurn(turn: number, calls: number, elapsedMs: number): EventBody {
+  return { type: 'turn-finish', turn, calls, elapsedMs: Math.round(elapsedMs) };
+}
+
+/** Why an answer may not be used at all; undefined for one that may. Nothing of the answer has run yet. */
+function faultOf({ message, finish }: Answered, conversation: Conversation): NativeError | undefined {
+  const fault = (code: NativeErrorCode, text: string, next: string) => new NativeError(code, text, { next });
+  if (finish === 'length') {
+    const what =
+      message.calls.length > 0 ? `in the middle of a call to '${message.calls.at(-1)?.name}'` : 'in its text';
+    return fault(
+      'native.answer-cut-off',
+      `The output limit ended the answer ${what}; nothing of it was executed.`,
+      'Raise --max-tokens or the token budget, or ask for less at once.',
+    );
+  }
+  if (finish === 'content-filter') {
+    return fault(
+      'native.answer-filtered',
+      "The provider's filter withheld the answer.",
+      'Change the task or the instructions.',
+    );
+  }
+  if (finish === 'tool-calls' && message.calls.length === 0) {
+    return fault(
+      'native.batch-mismatch',
+      'The response says that it calls tools, and its message holds no call.',
+      'Try again; if it stays so, the server behind the base URL does not keep the protocol.',
+    );
+  }
+  const seen = new Set(conversation.callIds);
+  for (const call of message.calls) {
+    if (seen.has(call.id)) {
+      return fault(
+        'native.call-id-reused',
+        `The call id '${call.id.slice(0, 64)}' was used before in this session, so its result could not be paired.`,
+        'Try again; if it stays so, the server behind the base URL does not keep the protocol.',
+      );
+    }
+    seen.add(call.id);
+  }
+  if (message.calls.length === 0 && message.text.trim() === '') {
+    return fault(
+      'native.answer-empty',
+      'The model ended its turn without text and without a call.',
+      'Try again, or raise --max-tokens if it reasons before it answers.',
+    );
+  }
+  return undefined;
+}
+
+function accept(turn: number, reply: Answered, conversation: Conversation, model: Model) {
+  const { message } = reply;
+  const blob = append(conversation, model.message(message));
+  for (const call of message.calls) conversation.callIds.add(call.id);
+  const text: Blob | undefined =
+    message.text === '' ? undefined : { digest: sha256(message.text), bytes: message.text };
+  const events: EventBody[] = [
+    {
+      type: 'message-finish',
+      turn,
+      message: blob.digest,
+      text: text?.digest ?? null,
+      textBytes: Buffer.byteLength(message.text),
+      calls: message.calls.length,
+    },
+    ...message.calls.map(
+      (call, i): EventBody => ({
+        type: 'tool-call',
+        turn,
+        position: i + 1,
+        callId: call.id,
+        tool: call.name,
+        arguments: call.arguments,
+      }),
+    ),
+  ];
+  const batch: Batch | undefined =
+    message.calls.length === 0
+      ? undefined
+      : { turn, calls: message.calls, results: message.calls.map(() => undefined) };
+  return { events, blobs: text === undefined ? [blob] : [blob, text], batch };
+}
+
+// The answer is here already: what goes beyond the output budget is charged as overrun, not thrown away.
+function chargeAnswer(host: Host, text: string): void {
+  const bytes = Buffer.byteLength(text);
+  const left = host.left('outputBytes');
+  const reservation = host.reserve({ outputBytes: left === null ? bytes : Math.min(bytes, left) });
+  if (reservation.granted) host.charge(reservation.id, { outputBytes: bytes });
+}

@@ -1,0 +1,196 @@
+/** The budget of a run: amounts are reserved before they are spent, charged after, and never admitted beyond what is left. */
+import type { Reservation } from '../harness.ts';
+import {
+  type BudgetAmount,
+  type BudgetCounter,
+  type BudgetLimits,
+  type BudgetReport,
+  budgetCounters,
+} from '../protocol/budget.ts';
+import type { RunEvent } from '../protocol/events.ts';
+import type { Usage } from '../protocol/usage.ts';
+import { RunError } from './errors.ts';
+
+export interface Budget {
+  /** All or nothing: either every counter of the amount has room, or nothing is set aside. */
+  reserve(amount: BudgetAmount): Reservation;
+  /**
+   * Settles a reservation. A counter in `unknown`, or one that was reserved and is missing from `actual`, is charged as
+   * reserved; what goes beyond the reservation is charged too, and reported as overrun.
+   */
+  charge(reservation: number, actual: BudgetAmount, unknown?: readonly BudgetCounter[]): readonly Overrun[];
+  left(counter: BudgetCounter): number | null;
+  report(): BudgetReport;
+}
+
+export interface Overrun {
+  readonly counter: BudgetCounter;
+  readonly reserved: number;
+  readonly actual: number;
+}
+
+interface Line {
+  used: number;
+  reserved: number;
+  overrun: number;
+}
+
+const counters = Object.keys(budgetCounters) as readonly BudgetCounter[];
+
+/** Throws `run.bad-limit` for a limit that is negative, not finite, or not whole where its unit is. */
+export function checkLimits(limits: BudgetLimits): void {
+  for (const [counter, limit] of Object.entries(limits)) {
+    if (!(counter in budgetCounters)) {
+      throw new RunError('run.bad-limit', `'${counter}' is no counter of a budget.`, {
+        next: `Use one of: ${counters.join(', ')}.`,
+      });
+    }
+    const whole = counter === 'costUsd' || Number.isInteger(limit);
+    if (!Number.isFinite(limit) || limit < 0 || !whole) {
+      throw new RunError(
+        'run.bad-limit',
+        `The limit of ${counter} must be a ${counter === 'costUsd' ? '' : 'whole '}number of zero or more; found ${limit}.`,
+        {
+          next: `Give ${counter} in ${budgetCounters[counter as BudgetCounter]}.`,
+        },
+      );
+    }
+  }
+}
+
+/** A budget that starts with `spent` already used, as a resumed run does. */
+export function openBudget(limits: BudgetLimits, spent: BudgetAmount = {}): Budget {
+  checkLimits(limits);
+  const lines = new Map<BudgetCounter, Line>();
+  const open = new Map<number, BudgetAmount>();
+  let lastId = 0;
+  const line = (counter: BudgetCounter): Line => {
+    const found = lines.get(counter) ?? { used: 0, reserved: 0, overrun: 0 };
+    lines.set(counter, found);
+    return found;
+  };
+  const left = (counter: BudgetCounter): number | null => {
+    const limit = limits[counter];
+    if (limit === undefined) return null;
+    const at = line(counter);
+    return Math.max(0, limit - at.used - at.reserved);
+  };
+  for (const counter of counters) {
+    if (limits[counter] !== undefined || spent[counter] !== undefined)
+      line(counter).used = spent[counter] ?? 0;
+  }
+
+  return {
+    left,
+    reserve(amount) {
+      for (const counter of counters) {
+        const wanted = amount[counter] ?? 0;
+        const room = left(counter);
+        if (room !== null && wanted > room) {
+          return { granted: false, counter, limit: limits[counter] ?? 0, left: room, wanted };
+        }
+      }
+      for (const counter of counters)
+        if (amount[counter] !== undefined) line(counter).reserved += amount[counter] ?? 0;
+      lastId += 1;
+      open.set(lastId, amount);
+      return { granted: true, id: lastId };
+    },
+    charge(reservation, actual, unknown = []) {
+      const amount = open.get(reservation);
+      // Settled once already: a second settlement must not give room back twice.
+      if (amount === undefined) return [];
+      open.delete(reservation);
+      const overruns: Overrun[] = [];
+      for (const counter of counters) {
+        const reserved = amount[counter] ?? 0;
+        const known = unknown.includes(counter) ? undefined : actual[counter];
+        const used = known ?? reserved;
+        if (used === 0 && reserved === 0) continue;
+        const at = line(counter);
+        at.reserved -= reserved;
+        at.used += used;
+        if (used > reserved && amount[counter] !== undefined) {
+          at.overrun += used - reserved;
+          overruns.push({ counter, reserved, actual: used });
+        }
+      }
+      return overruns;
+    },
+    report() {
+      const report: { [C in BudgetCounter]?: BudgetReport[C] } = {};
+      for (const counter of counters) {
+        const at = lines.get(counter);
+        if (at === undefined) continue;
+        report[counter] = { limit: limits[counter] ?? null, ...at, left: left(counter) };
+      }
+      return report;
+    },
+  };
+}
+
+/** What usage says for the counters of a budget, and which of them it leaves unknown. */
+export function amountOf(usage: Usage): {
+  readonly known: BudgetAmount;
+  readonly unknown: readonly BudgetCounter[];
+} {
+  const unknown: BudgetCounter[] = [];
+  if (usage.totalTokens === null) unknown.push('tokens');
+  if (usage.costUsd === null) unknown.push('costUsd');
+  return {
+    known: {
+      modelCalls: usage.modelCalls,
+      ...(usage.totalTokens === null ? {} : { tokens: usage.totalTokens }),
+      ...(usage.costUsd === null ? {} : { costUsd: usage.costUsd }),
+    },
+    unknown,
+  };
+}
+
+/**
+ * What the events of a run have already used. A request without an end, and one whose usage is unknown, count with the
+ * whole of what was reserved for them; time in which nobody held the run does not count.
+ */
+export function spentBy(events: readonly RunEvent[]): BudgetAmount {
+  const spent = {
+    turns: 0,
+    modelCalls: 0,
+    toolCalls: 0,
+    tokens: 0,
+    costUsd: 0,
+    outputBytes: 0,
+    wallTimeMs: 0,
+  };
+  const charge = (reserved: BudgetAmount, usage: Usage | undefined) => {
+    const { known } = usage === undefined ? { known: { modelCalls: 1 } as BudgetAmount } : amountOf(usage);
+    spent.modelCalls += known.modelCalls ?? 1;
+    spent.tokens += known.tokens ?? reserved.tokens ?? 0;
+    spent.costUsd += known.costUsd ?? reserved.costUsd ?? 0;
+  };
+  let waiting: BudgetAmount | undefined;
+  let epochFirst: RunEvent | undefined;
+  let last: RunEvent | undefined;
+  for (const event of events) {
+    if (epochFirst === undefined || event.epoch !== epochFirst.epoch) {
+      if (epochFirst !== undefined && last !== undefined) spent.wallTimeMs += last.at - epochFirst.at;
+      epochFirst = event;
+    }
+    last = event;
+    if (event.type === 'turn-start') spent.turns += 1;
+    else if (event.type === 'model-request') {
+      if (waiting !== undefined) charge(waiting, undefined);
+      waiting = event.reserved;
+    } else if ((event.type === 'model-response' || event.type === 'model-fault') && waiting !== undefined) {
+      charge(waiting, event.usage);
+      waiting = undefined;
+    } else if (event.type === 'tool-result') {
+      if (event.status === 'ok' || event.status === 'failed' || event.status === 'unknown') {
+        spent.toolCalls += 1;
+        spent.outputBytes += event.bytes;
+      }
+    }
+  }
+  if (waiting !== undefined) charge(waiting, undefined);
+  if (epochFirst !== undefined && last !== undefined) spent.wallTimeMs += last.at - epochFirst.at;
+  return spent;
+}

@@ -1,0 +1,46 @@
+/** Decisions of people about a run that waits: they are only appended; resuming the run acts on them. */
+import type { Store } from '../ledger/store.ts';
+import type { Ticket, TicketAnswer } from '../protocol/ticket.ts';
+import { openTicketOf } from './derive.ts';
+import { RunError } from './errors.ts';
+
+export interface Decision {
+  readonly run: string;
+  readonly ticket: string;
+  readonly decision: TicketAnswer['decision'];
+  readonly by: string;
+  readonly reason: string;
+}
+
+/**
+ * Answers the open question of a paused run. Throws `run.unknown-run`, `run.unknown-ticket` where the run asks nothing
+ * or something else, and `ledger.lease-held` while a process is at work on the run.
+ */
+export async function answerTicket(store: Store, holder: string, decision: Decision): Promise<Ticket> {
+  if ((await store.run(decision.run)) === undefined) {
+    throw new RunError('run.unknown-run', `There is no run ${decision.run} in this ledger.`, {
+      next: 'List the runs with: writ runs list, or name another ledger with --ledger.',
+    });
+  }
+  const lease = await store.acquire(decision.run, holder, 5_000);
+  try {
+    // Read under the lease, so that two people cannot both answer.
+    const open = openTicketOf(await store.events(decision.run));
+    if (open === undefined || open.id !== decision.ticket) {
+      throw new RunError(
+        'run.unknown-ticket',
+        `Run ${decision.run} ${open === undefined ? 'has no open ticket' : `asks ${open.id}`}; found ${decision.ticket}.`,
+        { next: `See what it asks with: writ runs show ${decision.run}` },
+      );
+    }
+    const { ticket, by, reason } = decision;
+    await store.append(
+      lease,
+      [{ type: 'approval-answer', ticket, digest: open.digest, decision: decision.decision, by, reason }],
+      { power: true },
+    );
+    return open;
+  } finally {
+    await store.release(lease).catch(() => {});
+  }
+}

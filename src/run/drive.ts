@@ -1,0 +1,189 @@
+/** Drives an open session of a harness through one run, from the lease to the recorded end. */
+
+import { sha256 } from '../digest.ts';
+import { toErrorJson, WritError } from '../errors.ts';
+import type { OpenSession, Session } from '../harness.ts';
+import type { Lease } from '../ledger/store.ts';
+import { type BudgetLimits, budgetExhausted } from '../protocol/budget.ts';
+import type { EventBody, RunEvent } from '../protocol/events.ts';
+import type { HarnessOutcome, RunResult } from '../protocol/outcome.ts';
+import type { Blob } from '../protocol/record.ts';
+import { openDesk } from './approval.ts';
+import { type Budget, openBudget, spentBy } from './budget.ts';
+import { countsOf, usageOf } from './derive.ts';
+import { RunError } from './errors.ts';
+import { openHost } from './host.ts';
+import { type Line, openLine } from './line.ts';
+import type { RunSeat } from './seat.ts';
+import { openStop, type Stop } from './stop.ts';
+
+/** How long a lease counts without a sign of life, and how often one is given. */
+const leaseMs = 15_000;
+const renewMs = 5_000;
+
+export interface Drive extends RunSeat {
+  readonly run: string;
+  readonly session: Session;
+  readonly prompt: string;
+  readonly limits: BudgetLimits;
+  readonly task: string;
+  readonly notices: readonly string[];
+  /** Events of the session's earlier runs. */
+  readonly sessionEvents: readonly RunEvent[];
+  /** Events of this run before it was resumed. */
+  readonly runEvents: readonly RunEvent[];
+  readonly opening: EventBody;
+  readonly openingBlobs: readonly Blob[];
+}
+
+/** Takes the lease, records the opening, lets the harness work, records the end. Rejects only before the opening. */
+export async function drive(work: Drive): Promise<RunResult> {
+  const { store, clock } = work;
+  const startedMs = clock.monotonicMs();
+  const spent = spentBy(work.runEvents);
+  const budget = openBudget(work.limits, spent);
+  const lease = await store.acquire(work.run, work.holder, leaseMs);
+  const stop = openStop({ signal: work.signal, wallTimeMs: budget.left('wallTimeMs') });
+  const line = openLine(store, lease, {
+    earlier: work.runEvents,
+    onEvents: work.onEvents,
+    onBroken: (cause) => stop.now({ kind: 'record-broken', cause }),
+  });
+  const renewing = keepLease(work, lease, stop);
+  try {
+    const notices = work.notices.map((text): EventBody => ({ type: 'notice', code: 'run.notice', text }));
+    await line.put([work.opening, ...notices], { blobs: work.openingBlobs });
+    const outcome = settle(await perform(work, line, budget, stop), stop, budget);
+    const elapsedMs = Math.round((spent.wallTimeMs ?? 0) + clock.monotonicMs() - startedMs);
+    return await conclude(work, line, budget, stop, outcome, elapsedMs);
+  } finally {
+    clearInterval(renewing);
+    stop.close();
+    // A release that fails only means that the lease runs out by itself.
+    await store.release(lease).catch(() => {});
+  }
+}
+
+function keepLease({ store }: Drive, lease: Lease, stop: Stop): NodeJS.Timeout {
+  const timer = setInterval(() => {
+    store.renew(lease, leaseMs).catch((cause: unknown) => {
+      if (cause instanceof WritError && cause.code === 'ledger.fenced')
+        stop.now({ kind: 'record-broken', cause });
+    });
+  }, renewMs);
+  timer.unref();
+  return timer;
+}
+
+async function perform(work: Drive, line: Line, budget: Budget, stop: Stop): Promise<HarnessOutcome> {
+  const { run, prompt, approve, ask, clock, store } = work;
+  const signal = stop.signal;
+  const desk = openDesk({ run, prompt, mode: approve, ask, line, clock, signal });
+  const host = openHost({ run, store, line, budget, desk, clock, signal, onLive: work.onLive });
+  let open: OpenSession | undefined;
+  try {
+    open = await work.harness.open(work.session, host);
+    const turns = open.turns({ task: work.task, earlier: [...work.sessionEvents, ...work.runEvents], run });
+    for (;;) {
+      const step = await turns.next();
+      if (step.done) return step.value;
+    }
+  } catch (cause) {
+    // The line's own failure is told by `settle`; any other throw is a fault inside the harness.
+    const error =
+      cause instanceof WritError
+        ? cause
+        : new RunError(
+            'run.harness-fault',
+            `The harness ${work.harness.name} failed inside: ${toErrorJson(cause).message}`,
+            {
+              next: `Look at the record with: writ runs show ${run}`,
+              cause,
+            },
+          );
+    return { status: 'failed', error: error.toJSON() };
+  } finally {
+    await open?.close().catch(() => {});
+  }
+}
+
+// Why the run was stopped outranks how the harness describes being stopped; a finished answer outranks both.
+function settle(outcome: HarnessOutcome, stop: Stop, budget: Budget): HarnessOutcome {
+  const why = stop.why();
+  if (why === undefined) return outcome;
+  if (why.kind === 'record-broken') {
+    const error = toErrorJson(why.cause);
+    if (error.code !== 'ledger.fenced') return { status: 'unknown', error };
+    const lost = new RunError(
+      'run.lease-lost',
+      'Another process took this run over while this one was at work.',
+      {
+        next: 'Look at the record: the other process carries the run on.',
+        cause: why.cause,
+      },
+    );
+    return { status: 'unknown', error: lost.toJSON() };
+  }
+  if (outcome.status === 'completed' || outcome.status === 'unknown') return outcome;
+  if (why.kind === 'wall-time') {
+    const limit = budget.report().wallTimeMs?.limit ?? 0;
+    return { status: 'failed', error: budgetExhausted({ counter: 'wallTimeMs', limit, left: 0, wanted: 1 }) };
+  }
+  const cancelled = new RunError('run.cancelled', `The run was cancelled: ${why.reason}.`, {
+    next: 'Start the task again, or give the session another task.',
+  });
+  return { status: 'cancelled', error: cancelled.toJSON() };
+}
+
+async function conclude(
+  work: Drive,
+  line: Line,
+  budget: Budget,
+  stop: Stop,
+  outcome: HarnessOutcome,
+  elapsedMs: number,
+): Promise<RunResult> {
+  const answer = outcome.status === 'completed' ? outcome.answer : null;
+  const error = 'error' in outcome ? outcome.error : null;
+  const usage = usageOf(line.events);
+  const last: EventBody[] = [];
+  const why = stop.why();
+  if (why?.kind === 'cancelled') last.push({ type: 'cancel-request', by: 'caller', reason: why.reason });
+  const digest = answer === null ? null : sha256(answer);
+  if (outcome.status === 'paused') last.push({ type: 'run-pause', ticket: outcome.ticket.id });
+  else {
+    last.push({
+      type: 'run-finish',
+      status: outcome.status,
+      answer: digest,
+      error,
+      usage,
+      budget: budget.report(),
+      elapsedMs,
+    });
+  }
+  const unrecorded = await line
+    .put(last, { blobs: digest === null ? [] : [{ digest, bytes: answer ?? '' }] })
+    .then(
+      () => null,
+      (cause: unknown) => toErrorJson(cause),
+    );
+  return {
+    // An end that could not be recorded is not an end: the record still says that the run is open.
+    status: unrecorded === null ? outcome.status : 'unknown',
+    run: work.run,
+    session: work.session.id,
+    agent: work.session.composition.agent,
+    harness: work.harness.name,
+    model: work.harness.model,
+    prompt: work.prompt,
+    answer,
+    error: error ?? unrecorded,
+    ticket: outcome.status === 'paused' ? outcome.ticket : null,
+    ...countsOf(line.events),
+    usage,
+    budget: budget.report(),
+    elapsedMs,
+    notices: work.notices,
+  };
+}

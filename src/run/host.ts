@@ -1,0 +1,64 @@
+/** What the runtime gives a harness: record, budget, effects and approvals of one run, and nothing of the ledger itself. */
+import type { Clock } from '../clock.ts';
+import { effectsOf } from '../effects/effects.ts';
+import { runEffect } from '../effects/run-effect.ts';
+import type { Host } from '../harness.ts';
+import type { Store } from '../ledger/store.ts';
+import type { LiveDelta } from '../protocol/events.ts';
+import type { ApprovalDesk } from './approval.ts';
+import type { Budget } from './budget.ts';
+import type { Line } from './line.ts';
+
+/** After a cancel or a spent deadline, a dispatched write gets this long to answer before it is unknown. */
+const settleGraceMs = 2_000;
+
+export interface HostParts {
+  readonly run: string;
+  readonly store: Store;
+  readonly line: Line;
+  readonly budget: Budget;
+  readonly desk: ApprovalDesk;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onLive: ((delta: LiveDelta) => void) | undefined;
+}
+
+/** Builds the host of one run. */
+export function openHost({ run, store, line, budget, desk, clock, signal, onLive }: HostParts): Host {
+  return {
+    clock,
+    signal,
+    record: (events, blobs = []) => line.put(events, { blobs }),
+    note(events, blobs = []) {
+      // The line remembers its first failure and rejects every later write with it; here nobody waits.
+      line.put(events, { blobs }).catch(() => {});
+    },
+    live(delta) {
+      try {
+        onLive?.(delta);
+      } catch {
+        // A watcher's fault must not end the run that it watches.
+      }
+    },
+    recall: (digest) => store.blob(digest),
+    reserve: (amount) => budget.reserve(amount),
+    charge(reservation, actual, unknown) {
+      const overruns = budget.charge(reservation, actual, unknown);
+      if (overruns.length === 0) return;
+      line.put(overruns.map((overrun) => ({ type: 'budget-overrun' as const, ...overrun }))).catch(() => {});
+    },
+    left: (counter) => budget.left(counter),
+    effect: (call, dispatch) =>
+      runEffect({
+        run,
+        view: effectsOf(line.events),
+        call,
+        dispatch,
+        record: (events, options) => line.put(events, options),
+        recall: (digest) => store.blob(digest),
+        signal,
+        settleGraceMs,
+      }),
+    approve: (question) => desk.approve(question),
+  };
+}
