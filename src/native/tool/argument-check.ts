@@ -1,0 +1,197 @@
+/** The two ways to check arguments, by JSON Schema and by Standard Schema, each answering in sentences for a model. */
+import { createRequire } from 'node:module';
+import type { ValidateFunction } from 'ajv';
+import type { ExactJson, Json } from '../../protocol/json.ts';
+import { isRecord } from '../../protocol/json.ts';
+import { problemOf, unknownField, valueAt } from './argument-problems.ts';
+import { ToolError } from './errors.ts';
+import { short } from './short.ts';
+import type { ArgumentCheck } from './tool.ts';
+
+/** What `defineTool` needs of a Standard Schema (https://standardschema.dev): its check and its JSON Schema. */
+export interface StandardParameters<Output = unknown> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly jsonSchema: {
+      readonly input: (options: {
+        readonly target: 'draft-2020-12';
+        readonly libraryOptions?: Record<string, unknown>;
+      }) => Record<string, unknown>;
+    };
+  };
+}
+
+type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+interface StandardIssue {
+  readonly message: string;
+  readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;
+}
+
+export interface Checker {
+  /** The JSON Schema that the model is shown. */
+  readonly parameters: { readonly [key: string]: Json };
+  check(args: ExactJson): ArgumentCheck;
+}
+
+const problemsMax = 8;
+const require = createRequire(import.meta.url);
+
+/**
+ * Checks by ajv, compiled at the first check and kept. ajv is loaded by `require` and only then: it costs 40 ms that a
+ * command without tool calls should not pay, and `check` is synchronous.
+ */
+export function jsonSchemaCheck(name: string, schema: object, exactIntegers: boolean): Checker {
+  const parameters = modelSchema(name, schema);
+  let validate: ValidateFunction | undefined;
+  return {
+    parameters,
+    check(args) {
+      const rounded = exactIntegers ? [] : beyondExact(args);
+      if (rounded.length > 0) return refuse(rounded);
+      validate ??= compile(name, parameters);
+      // ajv knows no bigint. It judges a stand-in; the tool gets the exact one.
+      if (validate(exactIntegers ? standIn(args) : args)) return { ok: true, value: args };
+      return refuse((validate.errors ?? []).map(problemOf));
+    },
+  };
+}
+
+/** Checks by the schema itself, so that its transforms and refinements hold. Throws `tool.async-check` if it must wait. */
+export function standardCheck<Output>(
+  name: string,
+  schema: StandardParameters<Output>,
+  exactIntegers: boolean,
+): Checker {
+  const standard = schema['~standard'];
+  const parameters = modelSchema(name, standardJsonSchema(name, standard, exactIntegers));
+  return {
+    parameters,
+    check(args) {
+      const rounded = exactIntegers ? [] : beyondExact(args);
+      if (rounded.length > 0) return refuse(rounded);
+      const result = standard.validate(args);
+      if (result instanceof Promise) {
+        result.catch(() => {});
+        throw new ToolError('tool.async-check', `${name}: expected a check that answers at once.`, {
+          next: 'Move what must wait from the schema into execute.',
+        });
+      }
+      if (result.issues === undefined) return { ok: true, value: result.value };
+      return refuse(result.issues.flatMap((issue) => issueProblems(issue, args, parameters)));
+    },
+  };
+}
+
+function standardJsonSchema(
+  name: string,
+  standard: StandardParameters['~standard'],
+  exactIntegers: boolean,
+): Record<string, unknown> {
+  // JSON Schema's `integer` has no largest value, so it does describe a bigint, but Zod wants to be told.
+  const override = ({ zodSchema, jsonSchema }: ZodOverride) => {
+    if (zodSchema._zod.def.type === 'bigint') jsonSchema.type = 'integer';
+  };
+  const libraryOptions =
+    exactIntegers && standard.vendor === 'zod' ? { unrepresentable: 'any', override } : undefined;
+  try {
+    return standard.jsonSchema.input({
+      target: 'draft-2020-12',
+      ...(libraryOptions === undefined ? {} : { libraryOptions }),
+    });
+  } catch (cause) {
+    throw new ToolError('tool.bad-schema', `${name}: expected parameters that JSON Schema can describe.`, {
+      next: 'Use a Standard Schema with a JSON Schema part, and only types that JSON has.',
+      cause,
+    });
+  }
+}
+
+interface ZodOverride {
+  readonly zodSchema: { readonly _zod: { readonly def: { readonly type: string } } };
+  readonly jsonSchema: Record<string, unknown>;
+}
+
+/** A copy that nobody can change later, without `$schema`, which tells a model nothing and misleads ajv. */
+function modelSchema(name: string, schema: object): { readonly [key: string]: Json } {
+  const { $schema: _, ...copy } = JSON.parse(JSON.stringify(schema));
+  if (copy.type !== 'object' || !isRecord(copy.properties ?? {}))
+    throw new ToolError(
+      'tool.bad-schema',
+      `${name}: expected parameters of type "object", found ${short(copy.type)}.`,
+      { next: 'Make the arguments the named fields of one object; providers accept nothing else.' },
+    );
+  return copy;
+}
+
+function compile(name: string, schema: object): ValidateFunction {
+  try {
+    const { Ajv2020 }: typeof import('ajv/dist/2020.js') = require('ajv/dist/2020.js');
+    const formats: typeof import('ajv-formats') = require('ajv-formats');
+    // Not strict: schemas of other programs hold keywords of their own, and those are no fault of the call.
+    const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: false, logger: false });
+    formats.default(ajv);
+    return ajv.compile(schema);
+  } catch (cause) {
+    throw new ToolError('tool.bad-schema', `${name}: expected a JSON Schema that can be compiled.`, {
+      next: 'Correct the parameters; the cause names the place.',
+      cause,
+    });
+  }
+}
+
+function issueProblems(
+  issue: StandardIssue,
+  args: ExactJson,
+  schema: { readonly [key: string]: Json },
+): string[] {
+  const path = (issue.path ?? []).map((part) =>
+    typeof part === 'object' && part !== null ? part.key : part,
+  );
+  // Zod names all unknown fields of one object in one issue; a model mends one at a time.
+  if ('keys' in issue && Array.isArray(issue.keys))
+    return issue.keys.map((key) => unknownField(path, String(key), propertiesAt(schema, path)));
+  const place = path.length === 0 ? 'the arguments' : `/${path.map(String).join('/')}`;
+  const message = issue.message.replace(/[.\s]+$/, '');
+  return [`${place}: ${message} (found ${short(valueAt(args, path))}).`];
+}
+
+function propertiesAt(schema: Json | undefined, path: readonly PropertyKey[]): string[] {
+  let at: unknown = schema;
+  for (const key of path) {
+    if (!isRecord(at)) return [];
+    at =
+      typeof key === 'number' ? at.items : isRecord(at.properties) ? at.properties[String(key)] : undefined;
+  }
+  return isRecord(at) && isRecord(at.properties) ? Object.keys(at.properties) : [];
+}
+
+function refuse(problems: readonly string[]): ArgumentCheck {
+  const distinct = [...new Set(problems)];
+  const more = distinct.length - problemsMax;
+  return {
+    ok: false,
+    problems: more > 0 ? [...distinct.slice(0, problemsMax), `There are ${more} more problems.`] : distinct,
+  };
+}
+
+function beyondExact(value: ExactJson, place = ''): string[] {
+  if (typeof value === 'bigint')
+    return [
+      `${place || 'the arguments'}: expected an integer within ±2^53, found ${short(value)}, which would be rounded. Send it as text if the field takes text: "${short(value)}".`,
+    ];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => beyondExact(item, `${place}/${key}`));
+}
+
+function standIn(value: ExactJson): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(standIn);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, standIn(item)]));
+}

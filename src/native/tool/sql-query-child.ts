@@ -1,0 +1,204 @@
+/** The program of the query process: one database, opened to read only, one statement at a time, answers on stdout. */
+import { realpathSync } from 'node:fs';
+import { readdir, readlink } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { constants, DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { type ExactJson, exactJsonText, parseExactJson } from '../../protocol/json.ts';
+
+/** One line on stdin. */
+export interface SqlRequest {
+  readonly id: number;
+  readonly query: string;
+  readonly params: readonly (null | boolean | number | bigint | string)[];
+  readonly rowsMax: number;
+  readonly bytesMax: number;
+}
+
+/** One line on stdout for each request, in order. */
+export type SqlReply =
+  | {
+      readonly id: number;
+      readonly ok: true;
+      readonly columns: readonly string[];
+      readonly rows: readonly (readonly ExactJson[])[];
+      readonly truncated: boolean;
+    }
+  | { readonly id: number; readonly ok: false; readonly refused: boolean; readonly message: string };
+
+// Twice what an answer may hold, so that a query that builds text fails in SQLite with its own words, not by memory.
+const valueBytesMax = 4 * 1024 * 1024;
+const heapBytesMax = 96 * 1024 * 1024;
+const blobBytesShown = 32;
+
+// The main thread only watches and passes on. A statement blocks the thread it runs in, and this process must still
+// notice that its parent is gone: then stdin ends, and SIGKILL is the one end that does not wait for the statement.
+function watch(path: string): void {
+  const worker = new Worker(new URL(import.meta.url), {
+    workerData: path,
+    resourceLimits: { maxOldGenerationSizeMb: 128 },
+  });
+  worker.on('message', (line: string) => process.stdout.write(`${line}\n`));
+  worker.on('error', end);
+  worker.on('exit', end);
+  process.stdout.on('error', end);
+  createInterface({ input: process.stdin })
+    .on('line', (line) => worker.postMessage(line))
+    .on('close', end);
+}
+
+function end(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+function serve(path: string): void {
+  let opened: Opened | undefined;
+  const reply = async (request: SqlRequest): Promise<SqlReply> => {
+    try {
+      opened ??= await openReadOnly(path);
+    } catch (thrown) {
+      return { id: request.id, ok: false, refused: false, message: messageOf(thrown) };
+    }
+    return answer(opened, request);
+  };
+  parentPort?.on('message', (line: string) => {
+    // Written by our own parent process, by the type that both sides share.
+    reply(parseExactJson(line) as unknown as SqlRequest).then(
+      (said) => parentPort?.postMessage(exactJsonText({ ...said })),
+      end,
+    );
+  });
+}
+
+interface Opened {
+  readonly database: DatabaseSyncInstance;
+  /** What the authorizer denied since the list was last emptied. */
+  readonly denied: string[];
+}
+
+async function openReadOnly(path: string): Promise<Opened> {
+  const database = new DatabaseSync(path, {
+    readOnly: true,
+    defensive: true,
+    allowExtension: false,
+    enableDoubleQuotedStringLiterals: false,
+    timeout: 1000,
+    limits: { attach: 0, length: valueBytesMax, sqlLength: 256 * 1024, likePatternLength: 1000 },
+  });
+  if (!(await liesAt(path))) {
+    database.close();
+    throw new Error('the database moved while it was being opened');
+  }
+  // Sorting and materialising stay in memory, under a limit: no temporary file, no swapping.
+  database.exec(
+    `PRAGMA hard_heap_limit=${heapBytesMax}; PRAGMA temp_store=2; PRAGMA query_only=1; PRAGMA trusted_schema=0`,
+  );
+  const denied: string[] = [];
+  database.setAuthorizer((action, first, second) => {
+    if (mayDo(action, first, second)) return constants.SQLITE_OK;
+    denied.push(deniedWords(action, first, second));
+    return constants.SQLITE_DENY;
+  });
+  return { database, denied };
+}
+
+// The parent resolved every link of the path. A folder swapped for a link since then would show here: the descriptor
+// that SQLite holds does not lie where the path says.
+async function liesAt(path: string): Promise<boolean> {
+  if (process.platform !== 'linux') return realpathSync(path) === path;
+  const descriptors = await readdir('/proc/self/fd');
+  const places = await Promise.all(descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+  return places.includes(path);
+}
+
+// A list of what is allowed: what SQLite learns to do later is denied until somebody thought about it.
+function mayDo(action: number, first: string | null, second: string | null): boolean {
+  switch (action) {
+    case constants.SQLITE_SELECT:
+    case constants.SQLITE_READ:
+    case constants.SQLITE_RECURSIVE:
+      return true;
+    case constants.SQLITE_FUNCTION:
+      return !closedFunctions.has((second ?? '').toLowerCase());
+    case constants.SQLITE_PRAGMA:
+      // Full-text search asks for this number to see whether its index changed.
+      return first === 'data_version' && second === null;
+    default:
+      return false;
+  }
+}
+
+const closedFunctions = new Set(['load_extension', 'readfile', 'writefile', 'edit', 'fts3_tokenizer']);
+
+function deniedWords(action: number, first: string | null, second: string | null): string {
+  const name = Object.entries(constants).find(
+    ([key, value]) => value === action && actionNames.test(key),
+  )?.[0];
+  const words = (name ?? `action ${action}`).replace(/^SQLITE_/, '').replaceAll('_', ' ');
+  const detail = action === constants.SQLITE_FUNCTION ? second : first;
+  return detail === null ? words : `${words} ${detail}`;
+}
+
+// Result codes share numbers with the actions.
+const actionNames =
+  /^SQLITE_(CREATE_|DROP_|DELETE$|INSERT$|UPDATE$|PRAGMA$|TRANSACTION$|ATTACH$|DETACH$|ALTER_TABLE$|REINDEX$|ANALYZE$|FUNCTION$|SAVEPOINT$)/;
+
+function answer({ database, denied }: Opened, request: SqlRequest): SqlReply {
+  const { id } = request;
+  denied.length = 0;
+  try {
+    const statement = database.prepare(request.query);
+    statement.setReturnArrays(true);
+    statement.setReadBigInts(true);
+    const columns = distinct(statement.columns().map((column) => column.name));
+    const rows: ExactJson[][] = [];
+    let left = request.bytesMax - Buffer.byteLength(JSON.stringify(columns));
+    const params = request.params.map(bindable);
+    for (const row of statement.iterate(...params)) {
+      const cells: ExactJson[] = Array.from(row, jsonCell);
+      left -= Buffer.byteLength(exactJsonText(cells)) + 1;
+      if (rows.length === request.rowsMax || left < 0)
+        return { id, ok: true, columns, rows, truncated: true };
+      rows.push(cells);
+    }
+    return { id, ok: true, columns, rows, truncated: false };
+  } catch (thrown) {
+    if (denied.length === 0) return { id, ok: false, refused: false, message: messageOf(thrown) };
+    return { id, ok: false, refused: true, message: [...new Set(denied)].join(', ') };
+  }
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+// A number binds as REAL, so that 7/2 would be 3.5 for a parameter and 3 for a literal.
+function bindable(value: SqlRequest['params'][number]): null | number | bigint | string {
+  if (typeof value === 'boolean') return value ? 1n : 0n;
+  return Number.isSafeInteger(value) ? BigInt(value ?? 0) : value;
+}
+
+function jsonCell(value: unknown): ExactJson {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (value instanceof Uint8Array)
+    return {
+      bytes: value.length,
+      hex_prefix: Buffer.from(value.subarray(0, blobBytesShown)).toString('hex'),
+    };
+  return typeof value === 'string' ? value : null;
+}
+
+/** `id, id` → `id, id_2`: two columns of one name would be one to whoever reads them by name. */
+function distinct(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let free = name;
+    for (let n = 2; taken.has(free) || (free !== name && names.includes(free)); n += 1) free = `${name}_${n}`;
+    taken.add(free);
+    return free;
+  });
+}
+
+if (!isMainThread) serve(String(workerData));
+else if (process.argv[2] !== undefined) watch(process.argv[2]);
