@@ -1,0 +1,234 @@
+/** A model behind HTTP: pooled connections, one send without a retry, and every end as a typed reply. */
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { type Clock, systemClock } from '../../clock.ts';
+import type { ErrorJson } from '../../errors.ts';
+import { noUsage, type Usage, unknownUsage } from '../../protocol/usage.ts';
+import type { Wire, WireDelta, WireEnd } from '../../wire/wire.ts';
+import { type Exchange, exchange, type Head } from './exchange.ts';
+import { type Asked, answerFault, contentFault, exchangeFault, type Fault, statusFault } from './faults.ts';
+import type { Model, ModelReply, Price, SendOptions } from './model.ts';
+import { priceUsage } from './price.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+/** A value that must never be shown or stored, and the name it may be called by. */
+export interface Secret {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface HttpLimits {
+  /** From the start of a request to the first byte of its answer; by default 300 s. */
+  readonly firstByteTimeoutMs: number;
+  /** Between two parts of an answer; by default 120 s. */
+  readonly idleTimeoutMs: number;
+  /** By default 64 MiB. */
+  readonly responseBytesMax: number;
+}
+
+export interface HttpModelOptions {
+  readonly id: string;
+  readonly name: string;
+  readonly wire: Wire;
+  /** Checked: http or https, without credentials, query, or a slash at its end. */
+  readonly baseUrl: string;
+  readonly key: Secret | null;
+  readonly price: Price | null;
+  /** Sent beside those of the wire. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly limits?: Partial<HttpLimits>;
+  /** Certificates (PEM) to trust instead of the system's. */
+  readonly ca?: string;
+  readonly clock?: Clock;
+}
+
+const errorBytesMax = 64 * 1024;
+/** Idle sockets are dropped before a server with the usual five seconds does it, so that none is reused while it closes. */
+const idleSocketMs = 4_000;
+
+/** Makes the model. Its connections are its own until `close`, which cancels what is under way. */
+export function httpModel(options: HttpModelOptions): Model {
+  const { wire, key, name } = options;
+  const url = new URL(options.baseUrl + wire.path);
+  const limits = { firstByteTimeoutMs: 300_000, idleTimeoutMs: 120_000, responseBytesMax: 64 * 1024 * 1024 };
+  const sender = new Sender(options, url, { ...limits, ...options.limits });
+  return {
+    id: options.id,
+    name,
+    wire: wire.name,
+    url: url.href,
+    price: options.price,
+    message: (message) => wire.message(message),
+    tools: (schemas) => wire.tools(schemas),
+    body: (parts) => wire.body({ ...parts, model: name }),
+    send: async (body, how) => withoutSecret(await sender.send(body, how), key),
+    close: async () => sender.close(),
+  };
+}
+
+class Sender {
+  readonly #options: HttpModelOptions;
+  readonly #url: URL;
+  readonly #limits: HttpLimits;
+  readonly #asked: Asked;
+  readonly #clock: Clock;
+  readonly #agent: HttpAgent;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #closing = new AbortController();
+
+  constructor(options: HttpModelOptions, url: URL, limits: HttpLimits) {
+    this.#options = options;
+    this.#url = url;
+    this.#limits = limits;
+    this.#asked = { id: options.id, url: url.href, keyEnv: options.key?.name ?? null };
+    this.#clock = options.clock ?? systemClock;
+    const pool = { keepAlive: true, timeout: idleSocketMs };
+    const trust = options.ca === undefined ? {} : { ca: options.ca };
+    this.#agent = url.protocol === 'https:' ? new HttpsAgent({ ...pool, ...trust }) : new HttpAgent(pool);
+    this.#headers = {
+      'content-type': 'application/json',
+      accept: 'text/event-stream, application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'writ',
+      ...options.headers,
+      ...options.wire.headers(options.key?.value ?? null),
+    };
+  }
+
+  async send(body: string, how: SendOptions): Promise<ModelReply> {
+    const answer = new Answer(this.#options.wire, how.onDelta);
+    let unreadable: Fault | null = null;
+    const done = await exchange({
+      url: this.#url,
+      agent: this.#agent,
+      headers: this.#headers,
+      body: Buffer.from(body),
+      firstByteTimeoutMs: this.#limits.firstByteTimeoutMs,
+      idleTimeoutMs: this.#limits.idleTimeoutMs,
+      signals: [how.signal, this.#closing.signal],
+      clock: this.#clock,
+      onHead: (head) => {
+        if (!isSuccess(head)) return { bytesMax: errorBytesMax, take: () => false };
+        unreadable = contentFault(this.#asked, head);
+        if (unreadable !== null) return { bytesMax: errorBytesMax, take: () => true };
+        return { bytesMax: this.#limits.responseBytesMax, take: (chunk) => answer.push(chunk) };
+      },
+    });
+    return this.#reply(done, answer, unreadable);
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#agent.destroy();
+  }
+
+  #reply(done: Exchange, answer: Answer, unreadable: Fault | null): ModelReply {
+    const { head } = done;
+    if (head === null) {
+      // A request that never left used nothing; one that may have left used who knows what.
+      const usage = done.dispatched === 'no' ? usedNothing : unknownUsage;
+      return this.#failed(done, exchangeFault(this.#asked, done, this.#limits), usage);
+    }
+    if (!isSuccess(head) && done.end.how !== 'cancelled') {
+      const said = this.#options.wire.fault(head.status, done.raw.toString('utf8'));
+      return this.#failed(done, statusFault(this.#asked, head, said), usageOfStatus(head.status));
+    }
+    if (unreadable !== null && done.end.how !== 'cancelled')
+      return this.#failed(done, unreadable, unknownUsage);
+    const end = answer.end();
+    const usage = priceUsage(end.usage, this.#options.price);
+    if (done.end.how !== 'whole')
+      return this.#failed(done, exchangeFault(this.#asked, done, this.#limits), usage);
+    if (end.kind !== 'message') return this.#failed(done, answerFault(this.#asked, end), usage);
+    return {
+      ok: true,
+      message: end.message,
+      finish: end.finish,
+      usage,
+      modelSeen: end.modelSeen,
+      requestId: end.requestId,
+      httpStatus: head.status,
+      raw: done.raw,
+      firstByteMs: done.firstByteMs,
+      elapsedMs: done.elapsedMs,
+    };
+  }
+
+  #failed(done: Exchange, fault: Fault, usage: Usage): ModelReply {
+    return {
+      ok: false,
+      error: fault.error.toJSON(),
+      dispatched: done.dispatched,
+      usage,
+      httpStatus: done.head?.status ?? null,
+      raw: done.head === null ? null : done.raw,
+      retryable: fault.retryable,
+      retryAfterMs: done.head === null ? null : retryAfterMs(done.head.headers, this.#clock.now()),
+    };
+  }
+}
+
+/** Reads one answer and shows its text as it comes. */
+class Answer {
+  readonly #reader: ReturnType<Wire['reader']>;
+  #show: ((delta: WireDelta) => void) | undefined;
+  #shown = false;
+
+  constructor(wire: Wire, show: ((delta: WireDelta) => void) | undefined) {
+    this.#reader = wire.reader();
+    this.#show = show;
+  }
+
+  push(chunk: Uint8Array): boolean {
+    for (const delta of this.#reader.push(chunk)) this.#tell(delta);
+    return this.#reader.finished;
+  }
+
+  end(): WireEnd {
+    const end = this.#reader.end();
+    // A server that does not stream gives its text at once.
+    if (end.kind === 'message' && !this.#shown) {
+      const { text, reasoning } = end.message;
+      if (reasoning !== undefined && reasoning.text !== '')
+        this.#tell({ type: 'reasoning', text: reasoning.text });
+      if (text !== '') this.#tell({ type: 'text', text });
+    }
+    return end;
+  }
+
+  // Whoever watches must not break a call that is paid for: a fault of theirs ends the watching only.
+  #tell(delta: WireDelta): void {
+    this.#shown = true;
+    try {
+      this.#show?.(delta);
+    } catch {
+      this.#show = undefined;
+    }
+  }
+}
+
+const usedNothing: Usage = { ...noUsage, modelCalls: 1 };
+
+// A request that the server turned away (3xx, 4xx) was not worked on; 408 and 5xx may come after work.
+function usageOfStatus(status: number): Usage {
+  return status >= 300 && status < 500 && status !== 408 ? usedNothing : unknownUsage;
+}
+
+function isSuccess(head: Head): boolean {
+  return head.status >= 200 && head.status < 300;
+}
+
+/** The shortest key that is looked for: shorter ones are placeholders, and would blot out ordinary words. */
+const secretCharsMin = 6;
+
+// Error bodies repeat what was sent. A message may be cut inside the key, so its beginnings before an ellipsis go too.
+function withoutSecret(reply: ModelReply, key: Secret | null): ModelReply {
+  if (reply.ok || key === null || key.value.length < secretCharsMin) return reply;
+  let text = JSON.stringify(reply.error);
+  const shown = JSON.stringify(key.value).slice(1, -1);
+  text = text.replaceAll(shown, `[${key.name}]`);
+  for (let chars = shown.length - 1; chars >= secretCharsMin && text.includes('…'); chars -= 1) {
+    text = text.replaceAll(`${shown.slice(0, chars)}…`, `[${key.name}]`);
+  }
+  return { ...reply, error: JSON.parse(text) as ErrorJson };
+}
