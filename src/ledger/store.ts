@@ -9,6 +9,11 @@ export interface Lease {
   readonly holder: string;
 }
 
+/** A blob as it is kept. `redacted`: secrets were replaced in its bytes, so they no longer have its digest. */
+export interface StoredBlob extends Blob {
+  readonly redacted?: boolean;
+}
+
 export interface RunFilter {
   readonly session?: string;
   readonly agent?: string;
@@ -22,10 +27,11 @@ export interface RunFilter {
  * or not at all; a promise resolves only when its records survive the death of this process (`power: true`: of the
  * machine); an append under an epoch that is not the run's newest throws `ledger.fenced` and stores nothing. Several
  * processes may use one store. Methods reject with a LedgerError; `close` waits for what was accepted and is idempotent.
+ * Writes take effect in the order of their calls. Bytes handed over are not to be changed until the promise settles.
  */
 export interface Store {
   readonly name: string;
-  createSession(session: SessionRecord, blobs: readonly Blob[]): Promise<void>;
+  createSession(session: SessionRecord, blobs: readonly StoredBlob[]): Promise<void>;
   session(id: string): Promise<SessionRecord | undefined>;
   createRun(run: RunRecord): Promise<void>;
   run(id: string): Promise<RunRecord | undefined>;
@@ -42,12 +48,15 @@ export interface Store {
   append(
     lease: Lease,
     events: readonly EventBody[],
-    options?: { readonly blobs?: readonly Blob[]; readonly power?: boolean },
+    options?: { readonly blobs?: readonly StoredBlob[]; readonly power?: boolean },
   ): Promise<readonly RunEvent[]>;
   /** Events with a number above `after` (default 0), in order. */
   events(run: string, after?: number): Promise<readonly RunEvent[]>;
   blob(digest: string): Promise<Uint8Array | undefined>;
-  /** Removes a session with its runs, events and the blobs nothing else names. */
+  /**
+   * Removes a session with its runs, events and the blobs nothing else names. Throws `ledger.lease-held` while a living
+   * holder writes one of its runs; does nothing where there is no such session.
+   */
   forget(session: string): Promise<void>;
   close(): Promise<void>;
 }

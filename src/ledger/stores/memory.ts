@@ -1,0 +1,182 @@
+/** The store that keeps everything in this process's memory: for tests and for runs that need no record. */
+import type { Clock } from '../../clock.ts';
+import { systemClock } from '../../clock.ts';
+import type { EventBody, RunEvent } from '../../protocol/events.ts';
+import type { RunRecord, SessionRecord } from '../../protocol/record.ts';
+import { alreadyExists, closed, fenced, leaseHeld, noRun, noSession } from '../errors.ts';
+import type { LeaseRow } from '../holder.ts';
+import { isHeld } from '../holder.ts';
+import { digestsIn, recordText } from '../record-text.ts';
+import type { Lease, Store, StoredBlob } from '../store.ts';
+
+interface KeptSession {
+  readonly text: string;
+  readonly agent: string;
+  /** The digests that its record, its blobs and its runs' events name. */
+  readonly names: Set<string>;
+}
+
+interface KeptRun {
+  readonly record: RunRecord;
+  readonly events: { readonly text: string; readonly at: number; readonly epoch: number }[];
+  lease: LeaseRow;
+}
+
+/** Records are kept as their JSON text, so that nobody can change them through a value handed in or out. */
+export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
+  const sessions = new Map<string, KeptSession>();
+  const runs = new Map<string, KeptRun>();
+  const blobs = new Map<string, Uint8Array>();
+  let open = true;
+
+  function isOpen(): void {
+    if (!open) throw closed('memory');
+  }
+
+  function runOf(id: string): KeptRun {
+    const run = runs.get(id);
+    if (run === undefined) throw noRun(id);
+    return run;
+  }
+
+  function keep(session: KeptSession, given: readonly StoredBlob[], texts: readonly string[]): void {
+    for (const text of texts) for (const digest of digestsIn(text)) session.names.add(digest);
+    for (const { digest, bytes } of given) {
+      session.names.add(digest);
+      if (!blobs.has(digest)) blobs.set(digest, Uint8Array.from(Buffer.from(bytes)));
+    }
+  }
+
+  return {
+    name: 'memory',
+
+    async createSession(session, given) {
+      isOpen();
+      const text = recordText(session);
+      if (sessions.has(session.id)) throw alreadyExists(`session ${session.id}`);
+      const kept = { text, agent: session.agent, names: new Set<string>() };
+      sessions.set(session.id, kept);
+      keep(kept, given, [text]);
+    },
+
+    async session(id) {
+      isOpen();
+      const kept = sessions.get(id);
+      return kept === undefined ? undefined : (JSON.parse(kept.text) as SessionRecord);
+    },
+
+    async createRun(run) {
+      isOpen();
+      if (!sessions.has(run.session)) throw noSession(run.session);
+      if (runs.has(run.id)) throw alreadyExists(`run ${run.id}`);
+      for (const { record } of runs.values()) {
+        if (record.session === run.session && record.index === run.index) {
+          throw alreadyExists(`run ${run.index} of session ${run.session}`);
+        }
+      }
+      runs.set(run.id, { record: { ...run }, events: [], lease: { epoch: 0, holder: '', expires: 0 } });
+    },
+
+    async run(id) {
+      isOpen();
+      const kept = runs.get(id);
+      return kept === undefined ? undefined : { ...kept.record };
+    },
+
+    async runs(filter = {}) {
+      isOpen();
+      return [...runs.values()]
+        .map(({ record }) => ({ ...record }))
+        .filter((run) => filter.session === undefined || run.session === filter.session)
+        .filter((run) => filter.agent === undefined || sessions.get(run.session)?.agent === filter.agent)
+        .reverse()
+        .sort((a, b) => b.createdAt - a.createdAt)
+        .slice(0, filter.limit);
+    },
+
+    async acquire(id, holder, ttlMs) {
+      isOpen();
+      const run = runOf(id);
+      const now = clock.now();
+      if (isHeld(run.lease, now)) throw leaseHeld(id, run.lease.holder, run.lease.expires);
+      run.lease = { epoch: run.lease.epoch + 1, holder, expires: now + ttlMs };
+      return { run: id, epoch: run.lease.epoch, holder };
+    },
+
+    async renew(lease, ttlMs) {
+      isOpen();
+      const run = runOf(lease.run);
+      if (!isNewest(run.lease, lease)) throw fenced(lease, run.lease.epoch);
+      run.lease = { ...run.lease, expires: clock.now() + ttlMs };
+    },
+
+    async release(lease) {
+      isOpen();
+      const run = runs.get(lease.run);
+      if (run !== undefined && isNewest(run.lease, lease))
+        run.lease = { ...run.lease, holder: '', expires: 0 };
+    },
+
+    async holder(id) {
+      isOpen();
+      const lease = runs.get(id)?.lease;
+      if (lease === undefined || !isHeld(lease, clock.now())) return undefined;
+      return { run: id, epoch: lease.epoch, holder: lease.holder };
+    },
+
+    async append(lease, events, options = {}) {
+      isOpen();
+      const texts = events.map(recordText);
+      const run = runOf(lease.run);
+      if (run.lease.epoch !== lease.epoch) throw fenced(lease, run.lease.epoch);
+      const session = sessions.get(run.record.session);
+      if (session === undefined) throw noSession(run.record.session);
+      keep(session, options.blobs ?? [], texts);
+      const at = clock.now();
+      const first = run.events.length + 1;
+      for (const text of texts) run.events.push({ text, at, epoch: lease.epoch });
+      return texts.map((text, i) => stored(text, lease.run, first + i, at, lease.epoch));
+    },
+
+    async events(id, after = 0) {
+      isOpen();
+      const kept = runs.get(id)?.events ?? [];
+      return kept
+        .slice(Math.max(after, 0))
+        .map(({ text, at, epoch }, i) => stored(text, id, Math.max(after, 0) + i + 1, at, epoch));
+    },
+
+    async blob(digest) {
+      isOpen();
+      return blobs.get(digest)?.slice();
+    },
+
+    async forget(id) {
+      isOpen();
+      const session = sessions.get(id);
+      if (session === undefined) return;
+      const own = [...runs].filter(([, run]) => run.record.session === id);
+      for (const [run, { lease }] of own) {
+        if (isHeld(lease, clock.now())) throw leaseHeld(run, lease.holder, lease.expires);
+      }
+      for (const [run] of own) runs.delete(run);
+      sessions.delete(id);
+      const others = [...sessions.values()];
+      for (const digest of session.names) {
+        if (!others.some(({ names }) => names.has(digest))) blobs.delete(digest);
+      }
+    },
+
+    async close() {
+      open = false;
+    },
+  };
+}
+
+function isNewest(row: LeaseRow, lease: Lease): boolean {
+  return row.epoch === lease.epoch && row.holder === lease.holder;
+}
+
+function stored(text: string, run: string, seq: number, at: number, epoch: number): RunEvent {
+  return { ...(JSON.parse(text) as EventBody), run, seq, at, epoch };
+}

@@ -1,0 +1,219 @@
+/** The SQLite file of a ledger: made whole or not at all, recognised before it is opened, never altered if it is not ours. */
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { constants as system } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { LedgerError } from '../errors.ts';
+
+/** `WRIT` in ASCII, in the header field that SQLite keeps for such a mark. */
+const applicationId = 0x57524954;
+const schemaVersion = 1;
+
+// Rows of `event` are found by (run, seq) only, so they live in that key's tree. `link` says which digests a session
+// names: through its record, its blobs, or an event of its runs.
+const schema = `
+  create table session (n integer primary key, id text not null unique, agent text not null, body text not null) strict;
+  create table run (
+    id text not null primary key, session integer not null, created_at integer not null, place integer not null,
+    parent text, epoch integer not null default 0, holder text not null default '',
+    expires integer not null default 0, unique (session, place)
+  ) strict;
+  create index run_newest on run (created_at);
+  create table event (
+    run text not null, seq integer not null, at integer not null, epoch integer not null, type text not null,
+    body text not null, primary key (run, seq)
+  ) without rowid, strict;
+  create table blob (digest text not null primary key, redacted integer not null, bytes blob not null) strict;
+  create table link (session integer not null, digest text not null, primary key (session, digest)) without rowid, strict;
+`;
+
+/**
+ * Opens the ledger file, after making it with its folder where there is none. Throws `ledger.not-a-ledger`,
+ * `ledger.newer-schema`, `ledger.damaged` or `ledger.unwritable`; whatever stood at the path is then as it was.
+ */
+export function openLedgerFile(given: string, busyMs: number, token: string): DatabaseSyncInstance {
+  const path = resolve(given);
+  let db: DatabaseSyncInstance | undefined;
+  try {
+    if (!isLedger(path)) {
+      create(path, `${path}.${token}`);
+      // Another process may have been faster; then it is that file which must be ours.
+      isLedger(path);
+    }
+    db = new DatabaseSync(path, { timeout: busyMs, enableForeignKeyConstraints: false });
+    db.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma secure_delete = on');
+    // From here on a lock is waited for by the callers, because SQLite's own waiting stops the whole process.
+    db.exec('pragma busy_timeout = 0');
+    return db;
+  } catch (error) {
+    db?.close();
+    throw storeFault(error, path);
+  }
+}
+
+/** False if nothing is there. The header is read as plain bytes, because SQLite may write to what it opens. */
+function isLedger(path: string): boolean {
+  const wal = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file === undefined) {
+    // A new file beside an old journal would be filled from it.
+    if (wal !== undefined && wal.size > 0) throw damaged(path, 'is missing, but its journal (-wal) is there');
+    return false;
+  }
+  if (!file.isFile()) throw notLedger(path, file.isDirectory() ? 'is a folder' : 'is not a regular file');
+  checkHeader(path, file, wal !== undefined && wal.size > 0);
+  accessSync(path, constants.R_OK | constants.W_OK);
+  return true;
+}
+
+function checkHeader(path: string, file: Stats, journal: boolean): void {
+  const header = Buffer.alloc(100);
+  const descriptor = openSync(path, 'r');
+  try {
+    readSync(descriptor, header, 0, 100, 0);
+  } finally {
+    closeSync(descriptor);
+  }
+  if (file.size === 0) throw damaged(path, 'is empty');
+  if (header.every((byte) => byte === 0)) throw damaged(path, 'begins with zeros');
+  const magic = Buffer.from('SQLite format 3\0');
+  if (file.size < 100 && magic.subarray(0, file.size).equals(header.subarray(0, Math.min(file.size, 16)))) {
+    throw damaged(path, `was cut off after ${file.size} bytes`);
+  }
+  if (!header.subarray(0, 16).equals(magic)) throw notLedger(path, 'is not an SQLite file');
+  if (header.readUInt32BE(68) !== applicationId)
+    throw notLedger(path, 'is an SQLite file of another program');
+  const version = header.readUInt32BE(60);
+  if (version > schemaVersion) throw newer(path, version);
+  // A page size of 1 stands for 65536.
+  const pageBytes = header.readUInt16BE(16) === 1 ? 65536 : header.readUInt16BE(16);
+  const bytes = pageBytes * header.readUInt32BE(28);
+  if (file.size >= bytes) return;
+  if (!journal) throw damaged(path, `has ${file.size} of ${bytes} bytes`);
+  // After a kill in mid-checkpoint the journal still has the missing pages. SQLite can tell, and reading only, it writes nothing.
+  const reader = new DatabaseSync(path, { readOnly: true, timeout: 1000 });
+  try {
+    reader.prepare('select count(*) from sqlite_schema').get();
+  } finally {
+    reader.close();
+  }
+}
+
+/** Made under another name and linked into place, so that nobody ever sees half of it and two makers do not clash. */
+function create(path: string, draft: string): void {
+  const folder = dirname(path);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    closeSync(openSync(draft, 'wx', 0o600));
+    const db = new DatabaseSync(draft);
+    try {
+      db.exec(
+        `pragma synchronous = full; pragma journal_mode = wal; begin;
+        pragma application_id = ${applicationId}; pragma user_version = ${schemaVersion}; ${schema}; commit`,
+      );
+    } finally {
+      db.close();
+    }
+    linkSync(draft, path);
+    const descriptor = openSync(folder, 'r');
+    fsyncSync(descriptor);
+    closeSync(descriptor);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  } finally {
+    for (const tail of ['', '-wal', '-shm']) rmSync(`${draft}${tail}`, { force: true });
+  }
+}
+
+function damaged(path: string, found: string, cause?: unknown): LedgerError {
+  return new LedgerError('ledger.damaged', `The ledger ${path} ${found}.`, {
+    next: 'Set the file aside with its -wal and -shm files and restore a copy, or start with another --ledger.',
+    details: { path },
+    cause,
+  });
+}
+
+function notLedger(path: string, found: string): LedgerError {
+  return new LedgerError('ledger.not-a-ledger', `Expected a ledger of Writ, but ${path} ${found}.`, {
+    next: 'Name another file with --ledger.',
+    details: { path },
+  });
+}
+
+function newer(path: string, version: number): LedgerError {
+  return new LedgerError(
+    'ledger.newer-schema',
+    `The ledger ${path} has schema ${version}; this Writ reads up to ${schemaVersion}.`,
+    {
+      next: 'Update Writ, or name another file with --ledger.',
+      details: { path, version, known: schemaVersion },
+    },
+  );
+}
+
+/** True for "somebody else has it locked", which passes. */
+export function isBusy(error: unknown): boolean {
+  const code = numberIn(error, 'sqliteCode') & 255;
+  return code === 5 || code === 6;
+}
+
+/** Anything that SQLite or the disk threw, as a LedgerError; a LedgerError stays itself. */
+export function storeFault(error: unknown, path: string): LedgerError {
+  if (error instanceof LedgerError) return error;
+  const extra = { details: { path }, cause: error };
+  const errno = numberIn(error, 'systemErrno') || -numberIn(error, 'errno');
+  // SQLite's primary result code: https://www.sqlite.org/rescode.html
+  const code = numberIn(error, 'sqliteCode') & 255;
+  if (code === 13 || errno === system.errno.ENOSPC || errno === system.errno.EDQUOT) {
+    return new LedgerError('ledger.disk-full', `No room is left to write the ledger ${path}.`, {
+      next: 'Free space on that disk, then resume the run.',
+      ...extra,
+    });
+  }
+  if (isBusy(error)) {
+    return new LedgerError('ledger.busy', `Another process keeps the ledger ${path} locked.`, {
+      next: 'End the process that has it locked, then try again.',
+      ...extra,
+    });
+  }
+  if (code === 11 || code === 26) return damaged(path, 'is inconsistent inside', error);
+  const place = [
+    'EACCES',
+    'EPERM',
+    'EROFS',
+    'ENOTDIR',
+    'ENOENT',
+    'EEXIST',
+    'ENAMETOOLONG',
+    'ELOOP',
+    'ENOTSUP',
+  ];
+  const isPlace = error instanceof Error && 'code' in error && place.includes(String(error.code));
+  if (isPlace || code === 8 || code === 14) {
+    return new LedgerError('ledger.unwritable', `The ledger ${path} cannot be created or written.`, {
+      next: 'Name a place you may write to with --ledger.',
+      ...extra,
+    });
+  }
+  return new LedgerError('ledger.store-failed', `The ledger ${path} could not be read or written.`, {
+    next: 'Check the disk, then resume the run.',
+    ...extra,
+  });
+}
+
+function numberIn(error: unknown, field: string): number {
+  const value: unknown = error instanceof Error ? Reflect.get(error, field) : undefined;
+  return typeof value === 'number' ? value : 0;
+}
