@@ -62,10 +62,11 @@ function parseOrUndefined(text: string): unknown {
 
 /** The beginning of a text on one line, for a message that a person reads. */
 export function excerpt(text: string): string {
-  const line = text
-    .slice(0, excerptChars * 4)
-    .replace(/\s+/g, ' ')
-    .trim();
-  const points = [...line];
-  return points.length <= excerptChars ? line : `${points.slice(0, excerptChars).join('')}…`;
+  const taken = text.slice(0, excerptChars * 4);
+  const points = [...taken.replace(/\s+/g, ' ').trim()];
+  const shown = points
+    .slice(0, excerptChars)
+    .join('')
+    .replace(/\p{Surrogate}/gu, '\ufffd');
+  return points.length > excerptChars || taken.length < text.length ? `${shown}…` : shown;
 }
