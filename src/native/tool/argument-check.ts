@@ -1,6 +1,7 @@
 /** The two ways to check arguments, by JSON Schema and by Standard Schema, each answering in sentences for a model. */
 import { createRequire } from 'node:module';
 import type { ValidateFunction } from 'ajv';
+import type { Ajv2020 as Ajv } from 'ajv/dist/2020.js';
 import type { ExactJson, Json } from '../../protocol/json.ts';
 import { isRecord } from '../../protocol/json.ts';
 import { problemOf, unknownField, valueAt } from './argument-problems.ts';
@@ -129,20 +130,34 @@ function modelSchema(name: string, schema: object): { readonly [key: string]: Js
   return copy;
 }
 
+let loaded: Ajv | undefined;
+
 function compile(name: string, schema: object): ValidateFunction {
+  loaded ??= loadAjv();
   try {
-    const { Ajv2020 }: typeof import('ajv/dist/2020.js') = require('ajv/dist/2020.js');
-    const formats: typeof import('ajv-formats') = require('ajv-formats');
-    // Not strict: schemas of other programs hold keywords of their own, and those are no fault of the call.
-    const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: false, logger: false });
-    formats.default(ajv);
-    return ajv.compile(schema);
+    return loaded.compile(schema);
   } catch (cause) {
     throw new ToolError('tool.bad-schema', `${name}: expected a JSON Schema that can be compiled.`, {
       next: 'Correct the parameters; the cause names the place.',
       cause,
     });
   }
+}
+
+// One for all tools, since making one costs more than compiling a schema. Not strict: schemas of other programs hold
+// keywords of their own, which are no fault of the call. Nothing is registered, so that two may bear the same `$id`.
+function loadAjv(): Ajv {
+  const { Ajv2020 }: typeof import('ajv/dist/2020.js') = require('ajv/dist/2020.js');
+  const formats: typeof import('ajv-formats') = require('ajv-formats');
+  const ajv = new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    strict: false,
+    logger: false,
+    addUsedSchema: false,
+  });
+  formats.default(ajv);
+  return ajv;
 }
 
 function issueProblems(
