@@ -1,0 +1,79 @@
+/** An agent as it was read from its folder: what compose, deliver and run work with. */
+import type { BudgetLimits } from '../protocol/budget.ts';
+import type { LayerId } from '../protocol/composition.ts';
+import type { Fidelity, Intent } from '../protocol/intent.ts';
+import type { Json } from '../protocol/json.ts';
+import type { Condition } from './conditions.ts';
+import { environmentFact, type FactDeclaration, type FactValue } from './facts.ts';
+import type { Template } from './template.ts';
+
+/** The layers that fragments make; the others are made of texts given for the session. */
+export const fragmentLayers = ['identity', 'contract', 'directives', 'skills'] as const satisfies LayerId[];
+export type FragmentLayer = (typeof fragmentLayers)[number];
+
+export interface Fragment {
+  readonly id: string;
+  /** The file's path below the agent folder. */
+  readonly file: string;
+  readonly layer: FragmentLayer;
+  readonly title: string | null;
+  readonly when: Condition | null;
+  /** What an unknown condition does. */
+  readonly unknown: 'keep' | 'drop';
+  readonly evidence: readonly string[];
+  /** The body exactly as it stands in the file. */
+  readonly body: string;
+  /** The body without outer blank space, as `blocks` joins it. */
+  readonly trimmed: string;
+  /** Null where the body is literal. */
+  readonly template: Template | null;
+}
+
+export interface ToolChoice {
+  readonly name: string;
+  readonly options: { readonly [name: string]: Json };
+}
+
+export type McpServer =
+  | { readonly command: string; readonly args: readonly string[] }
+  | { readonly url: string };
+
+/** US dollars per million tokens. */
+export interface Price {
+  readonly prompt: number;
+  readonly completion: number;
+  readonly cached?: number | undefined;
+  readonly cacheWrite?: number | undefined;
+}
+
+export interface Agent {
+  /** The folder as it was given. */
+  readonly folder: string;
+  readonly key: string;
+  readonly name: string;
+  readonly join: 'blocks' | 'verbatim';
+  /** Fragment ids in order; `default` is always there. */
+  readonly profiles: ReadonlyMap<string, readonly string[]>;
+  /** Every fact that can be given or read: built-in, declared, and each `env.*` that something reads. */
+  readonly facts: ReadonlyMap<string, FactDeclaration>;
+  readonly situations: ReadonlyMap<string, ReadonlyMap<string, FactValue>>;
+  /** What the agent holds, in the order of the names. */
+  readonly capabilities: readonly string[];
+  readonly tools: readonly ToolChoice[];
+  readonly mcp: ReadonlyMap<string, McpServer>;
+  readonly model: string | null;
+  readonly budget: BudgetLimits;
+  readonly deliver: { readonly intent: Intent | null; readonly fidelity: Fidelity | null };
+  readonly skills: readonly string[];
+  /** Capability → what a run may do with it unasked. */
+  readonly policies: ReadonlyMap<string, 'allow' | 'ask' | 'deny'>;
+  readonly prices: ReadonlyMap<string, Price>;
+  readonly fragments: ReadonlyMap<string, Fragment>;
+  /** Fragments that stand in no profile. */
+  readonly unused: readonly string[];
+}
+
+/** The declaration of a fact of the agent, any `env.NAME` included; undefined for no fact. */
+export function declarationOf(agent: Pick<Agent, 'facts'>, name: string): FactDeclaration | undefined {
+  return agent.facts.get(name) ?? environmentFact(name);
+}

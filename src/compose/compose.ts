@@ -1,0 +1,156 @@
+/** Composes an agent's text for one situation: pure, synchronous, and the same bytes on every machine. */
+import { sha256 } from '../digest.ts';
+import type { Composition, Decision, FactRecord, Layer, LayerId } from '../protocol/composition.ts';
+import { layerIds } from '../protocol/composition.ts';
+import { type Agent, declarationOf, type Fragment } from './agent.ts';
+import type { Condition, ReadFact } from './conditions.ts';
+import type { Fact } from './facts.ts';
+import { blankLineAfter, givenLayer, layerOf, sizesOf, tokenMethod } from './layers.ts';
+import { trimBlank } from './outside-text.ts';
+import { factReader, fragmentsOf, hasText, type Situation } from './situation.ts';
+import { renderTemplate } from './template.ts';
+
+interface Choice {
+  readonly fragment: Fragment;
+  readonly included: boolean;
+  /** True where presence or content hangs on a volatile fact. */
+  readonly volatile: boolean;
+}
+
+/**
+ * Composes. Throws `compose.unknown-name` for a profile that the agent does not have, and `compose.no-fallback` where a
+ * template writes a fact that was made unknown although nothing ever leaves it so.
+ */
+export function compose(agent: Agent, situation: Situation): Composition {
+  const read = factReader(situation.facts);
+  const stable: ReadFact = (name) => (declarationOf(agent, name)?.volatile ? undefined : read(name));
+  const identityGiven = hasText(situation.texts.identity);
+  const choices: Choice[] = [];
+  const decisions: Decision[] = [];
+  for (const fragment of fragmentsOf(agent, situation.profile)) {
+    const replaced = identityGiven && fragment.layer === 'identity';
+    const value = fragment.when === null ? true : fragment.when.evaluate(read);
+    const included = !replaced && (value ?? fragment.unknown === 'keep');
+    decisions.push(decisionOf(fragment, included, value, situation.facts));
+    if (!replaced) {
+      choices.push({ fragment, included, volatile: isVolatile(agent, fragment, included, stable) });
+    }
+  }
+  const { layers, stablePrefixBytes } = layersOf(agent, situation, choices, read);
+  const text = layers.map((layer) => layer.joinBefore + layer.text).join('');
+  return {
+    agent: agent.key,
+    profile: situation.profile,
+    digest: sha256(text),
+    ...sizesOf(text),
+    tokenMethod,
+    text,
+    stablePrefixBytes,
+    layers,
+    decisions,
+  };
+}
+
+function decisionOf(
+  fragment: Fragment,
+  included: boolean,
+  value: boolean | undefined,
+  facts: Situation['facts'],
+): Decision {
+  return {
+    fragment: fragment.id,
+    included,
+    value: value === undefined ? 'unknown' : value ? 'true' : 'false',
+    when: fragment.when?.source ?? null,
+    facts: fragment.when === null ? [] : fragment.when.facts.map((name) => factRecord(name, facts.get(name))),
+  };
+}
+
+function factRecord(name: string, fact: Fact | undefined): FactRecord {
+  if (fact === undefined) return { name, known: false, reason: 'not in the situation', source: 'none' };
+  return fact.known
+    ? { name, known: true, value: fact.value, source: fact.source }
+    : { name, known: false, reason: fact.reason, source: fact.source };
+}
+
+// A condition that is known while every volatile fact is left unknown does not hang on any of them: that is the law of
+// conditions. A template is not asked that closely.
+function isVolatile(agent: Agent, fragment: Fragment, included: boolean, stable: ReadFact): boolean {
+  const hangs = (names: readonly string[]) => names.some((name) => declarationOf(agent, name)?.volatile);
+  const undecided = (when: Condition) => hangs(when.facts) && when.evaluate(stable) === undefined;
+  if (fragment.when !== null && undecided(fragment.when)) return true;
+  return included && fragment.template !== null && hangs(fragment.template.facts);
+}
+
+/** Collects layers; the stable prefix is closed by the first thing that may differ in another session. */
+class Builder {
+  readonly layers: Layer[] = [];
+  stablePrefixBytes: number | undefined;
+  bytes = 0;
+  #tail = '';
+
+  add(id: LayerId, text: string, fragments: readonly string[]): void {
+    if (text === '') return;
+    const layer = layerOf(id, blankLineAfter(this.#tail), text, fragments);
+    this.layers.push(layer);
+    this.bytes += layer.joinBefore.length + layer.bytes;
+    // Enough of the end to see a blank line, also where a layer is one newline long.
+    this.#tail = (this.#tail + layer.joinBefore + layer.text.slice(-3)).slice(-3);
+  }
+
+  /** Ends the stable prefix here, `more` being the text of the layer under way that still belongs to it. */
+  closeStable(more = ''): void {
+    if (this.stablePrefixBytes !== undefined) return;
+    const join = more === '' ? 0 : blankLineAfter(this.#tail).length;
+    this.stablePrefixBytes = this.bytes + join + Buffer.byteLength(more);
+  }
+}
+
+function layersOf(agent: Agent, situation: Situation, choices: readonly Choice[], read: ReadFact) {
+  const builder = new Builder();
+  for (const id of layerIds) {
+    switch (id) {
+      case 'governance':
+      case 'memory':
+      case 'session':
+        builder.closeStable();
+        builder.add(id, givenLayer(id, situation.texts), []);
+        break;
+      case 'identity':
+        builder.add(id, givenLayer(id, situation.texts), []);
+        addFragments(builder, id, agent.join, choices, read);
+        break;
+      default:
+        addFragments(builder, id, agent.join, choices, read);
+    }
+  }
+  return { layers: builder.layers, stablePrefixBytes: builder.stablePrefixBytes ?? builder.bytes };
+}
+
+function addFragments(
+  builder: Builder,
+  id: LayerId,
+  join: Agent['join'],
+  choices: readonly Choice[],
+  read: ReadFact,
+): void {
+  const between = join === 'blocks' ? '\n\n' : '';
+  const parts: string[] = [];
+  const fragments: string[] = [];
+  for (const { fragment, included, volatile } of choices) {
+    if (fragment.layer !== id) continue;
+    if (volatile) builder.closeStable(parts.join(between));
+    if (!included) continue;
+    fragments.push(fragment.id);
+    const part = partOf(fragment, join, read);
+    if (part !== '') parts.push(part);
+  }
+  const text = parts.join(between);
+  builder.add(id, join === 'blocks' && text !== '' ? `${text}\n` : text, fragments);
+}
+
+function partOf(fragment: Fragment, join: Agent['join'], read: ReadFact): string {
+  if (fragment.template === null) return join === 'blocks' ? fragment.trimmed : fragment.body;
+  const text = renderTemplate(fragment.template, read, fragment.id);
+  return join === 'blocks' ? trimBlank(text) : text;
+}

@@ -1,0 +1,40 @@
+/** Every error of composing, and the fault of a text whose file is not known yet. */
+import { type ErrorExtra, type ErrorTable, WritError } from '../errors.ts';
+
+export const composeErrors = {
+  'compose.no-agent': { kind: 'input', about: 'The folder holds no agent that can be read.' },
+  'compose.unreadable': { kind: 'input', about: 'A file of the agent cannot be read as UTF-8 text.' },
+  'compose.yaml': { kind: 'input', about: 'A file or a header is not the plain YAML map it should be.' },
+  'compose.unknown-key': { kind: 'input', about: 'A map holds a key that means nothing there.' },
+  'compose.wrong-value': { kind: 'input', about: 'A value has another type or form than its key asks for.' },
+  'compose.unknown-name': { kind: 'input', about: 'A name points to something that does not exist.' },
+  'compose.repeated-name': { kind: 'input', about: 'A name that must stand once stands twice.' },
+  'compose.no-header': { kind: 'input', about: 'A fragment begins like a header that is never closed.' },
+  'compose.condition': { kind: 'input', about: 'A condition cannot be read, checked or trusted.' },
+  'compose.template': { kind: 'input', about: 'A template is not well formed.' },
+  'compose.fact-value': { kind: 'input', about: 'A fact was given a value it cannot have.' },
+  'compose.probe-options': { kind: 'input', about: 'A probe was declared with options it cannot use.' },
+  'compose.no-fallback': { kind: 'input', about: 'An unknown fact stands in a template without a fallback.' },
+  'compose.bad-text': { kind: 'input', about: 'A text given for the session is not well-formed Unicode.' },
+} as const satisfies ErrorTable;
+
+export type ComposeErrorCode = keyof typeof composeErrors;
+
+/** An error of composing. One that stands in a file carries `{file, line, column}` in its details. */
+export class ComposeError extends WritError<ComposeErrorCode> {
+  constructor(code: ComposeErrorCode, message: string, extra: ErrorExtra = {}) {
+    super(composeErrors, code, message, extra);
+  }
+}
+
+/** A fault at an offset of a text; whoever knows the file turns it into a located ComposeError. */
+export class TextFault extends Error {
+  readonly offset: number;
+  readonly next: string;
+
+  constructor(offset: number, message: string, next: string) {
+    super(message);
+    this.offset = offset;
+    this.next = next;
+  }
+}

@@ -1,0 +1,262 @@
+/** Reads an agent folder: every file is parsed, every name resolved and every condition compiled, or nothing is. */
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import type { BudgetLimits } from '../../protocol/budget.ts';
+import type { Agent, Fragment, McpServer, ToolChoice } from '../agent.ts';
+import { conditionCompiler } from '../conditions.ts';
+import { ComposeError } from '../errors.ts';
+import { environmentFact, type FactDeclaration, type FactValue } from '../facts.ts';
+import { compileFragment, type FragmentFile, readFragment } from './fragment.ts';
+import { errorCode, readSource } from './located.ts';
+import { declaredFacts, heldCapabilities, mustKnow, situationValues, type Vocabulary } from './names.ts';
+import { agentSchema, readForm, situationSchema } from './schema.ts';
+import { YamlMap } from './yaml.ts';
+
+export type { Vocabulary };
+
+type AgentFile = z.output<typeof agentSchema>;
+
+/**
+ * Loads the agent of a folder; executes nothing of it. Throws a ComposeError: `compose.no-agent` where there is no
+ * folder with an agent.yaml, else the located error that stands first in the file that is read first.
+ */
+export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise<Agent> {
+  await mustBeAgentFolder(folder);
+  const source = await readSource(join(folder, 'agent.yaml'));
+  const map = new YamlMap(source, source.text, 0, 'agent.yaml');
+  const written = readForm(agentSchema, map);
+  const facts = declaredFacts(map, written.facts ?? {}, vocabulary);
+  const fragments = compileAll(folder, await readFragments(folder), facts);
+  const profiles = readProfiles(map, written.profiles, fragments);
+  const used = new Set([...profiles.values()].flat());
+  await mustHaveSkills(folder, map, written.skills ?? []);
+  return {
+    folder,
+    key: written.key,
+    name: written.name ?? written.key,
+    join: written.join ?? 'blocks',
+    profiles,
+    facts,
+    situations: new Map(
+      Object.entries(written.situations ?? {}).map(([name, values]) => [
+        name,
+        situationValues(map, ['situations', name], values, facts),
+      ]),
+    ),
+    capabilities: heldCapabilities(map, written.capabilities, vocabulary.capabilities),
+    tools: readTools(map, written.tools ?? [], vocabulary),
+    mcp: new Map(Object.entries(written.mcp ?? {}).map(([name, server]) => [name, mcpServer(server)])),
+    model: written.model ?? null,
+    // YAML has no undefined, so a counter that is there has a number.
+    budget: (written.budget ?? {}) as BudgetLimits,
+    deliver: { intent: written.deliver?.intent ?? null, fidelity: written.deliver?.fidelity ?? null },
+    skills: written.skills ?? [],
+    policies: readPolicies(map, written.policies ?? {}, vocabulary),
+    prices: new Map(Object.entries(written.prices ?? {})),
+    fragments,
+    unused: [...fragments.keys()].filter((id) => !used.has(id)),
+  };
+}
+
+/** Reads a file of facts, as `--situation FILE` gives it, and checks it against the agent's declarations. */
+export async function loadSituation(
+  file: string,
+  agent: Pick<Agent, 'facts'>,
+): Promise<ReadonlyMap<string, FactValue>> {
+  const source = await readSource(file);
+  const map = new YamlMap(source, source.text, 0, 'a situation');
+  return situationValues(map, [], readForm(situationSchema, map), agent.facts);
+}
+
+async function mustBeAgentFolder(folder: string): Promise<void> {
+  const isFolder = await stat(folder).then(
+    (found) => found.isDirectory(),
+    (cause) => {
+      const missing = errorCode(cause) === 'ENOENT';
+      throw new ComposeError(
+        'compose.no-agent',
+        missing
+          ? `An agent folder was expected at ${folder}, and nothing is there.`
+          : `The folder ${folder} cannot be read: ${errorCode(cause)}.`,
+        {
+          next: missing ? `Check the path, or run: writ init ${folder}.` : 'Make the folder readable.',
+          details: { folder },
+          cause,
+        },
+      );
+    },
+  );
+  if (!isFolder) {
+    throw new ComposeError('compose.no-agent', `${folder} should be an agent folder and is a file.`, {
+      next: 'Give the folder that holds agent.yaml.',
+      details: { folder },
+    });
+  }
+  const names = await list(folder);
+  if (names !== undefined && !names.includes('agent.yaml')) {
+    throw new ComposeError('compose.no-agent', `The folder ${folder} should hold agent.yaml and does not.`, {
+      next: names.includes('agent.yml') ? 'Rename agent.yml to agent.yaml.' : `Run: writ init ${folder}.`,
+      details: { folder },
+    });
+  }
+}
+
+// Names in the order of their code units, so that no locale of a machine decides; undefined where there is no folder.
+async function list(folder: string): Promise<string[] | undefined> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (cause) {
+    if (errorCode(cause) === 'ENOENT') return undefined;
+    throw new ComposeError(
+      'compose.unreadable',
+      `The folder ${folder} cannot be listed: ${errorCode(cause)}.`,
+      {
+        next: 'Make it a readable folder.',
+        details: { folder },
+        cause,
+      },
+    );
+  }
+}
+
+async function readFragments(folder: string): Promise<FragmentFile[]> {
+  const names = (await list(join(folder, 'instructions'))) ?? [];
+  // A name that begins with a dot is an editor's, not the author's.
+  const wanted = names.filter((name) => name.endsWith('.md') && !name.startsWith('.'));
+  const files: FragmentFile[] = [];
+  for (const name of wanted) {
+    const file = readFragment(await readSource(join(folder, 'instructions', name)));
+    const twin = files.find((other) => other.id === file.id);
+    if (twin !== undefined) {
+      throw file.source.error(
+        'compose.repeated-name',
+        file.map.valueOffset(['id']),
+        `the fragment '${file.id}' is already in ${twin.source.file}`,
+        'Give one of the two another id.',
+      );
+    }
+    files.push(file);
+  }
+  return files;
+}
+
+function compileAll(
+  folder: string,
+  files: readonly FragmentFile[],
+  facts: Map<string, FactDeclaration>,
+): ReadonlyMap<string, Fragment> {
+  const compile = conditionCompiler(new Map([...facts].map(([name, fact]) => [name, fact.type])));
+  const declared = (name: string) => facts.get(name) ?? environmentFact(name);
+  const context = { compile, declared, names: () => facts.keys() };
+  const fragments = files.map((file) => compileFragment(file, folder, compile, context));
+  const read = new Set(
+    fragments.flatMap((one) => [...(one.when?.facts ?? []), ...(one.template?.facts ?? [])]),
+  );
+  for (const name of [...read].sort()) {
+    const fact = declared(name);
+    if (fact !== undefined) facts.set(name, fact);
+  }
+  return new Map(fragments.map((fragment) => [fragment.id, fragment]));
+}
+
+function readProfiles(
+  map: YamlMap,
+  written: AgentFile['profiles'],
+  fragments: ReadonlyMap<string, Fragment>,
+): ReadonlyMap<string, readonly string[]> {
+  if (written.default === undefined) {
+    throw map.source.error(
+      'compose.unknown-name',
+      map.keyOffset(['profiles']),
+      "there is no profile called 'default', which is the one used unless another is asked for",
+      'Add default: [ … ] to profiles.',
+    );
+  }
+  for (const [name, ids] of Object.entries(written)) {
+    ids.forEach((id, i) => {
+      const path = ['profiles', name, i];
+      mustKnow(map, path, 'value', 'fragment', id, fragments.keys());
+      if (ids.indexOf(id) < i) {
+        throw map.source.error(
+          'compose.repeated-name',
+          map.valueOffset(path),
+          `the fragment '${id}' stands twice in the profile '${name}'`,
+          'Take one of the two out.',
+        );
+      }
+    });
+  }
+  return new Map(Object.entries(written));
+}
+
+function readTools(
+  map: YamlMap,
+  written: NonNullable<AgentFile['tools']>,
+  vocabulary: Vocabulary,
+): ToolChoice[] {
+  const tools: ToolChoice[] = [];
+  written.forEach((entry, i) => {
+    const path = ['tools', i];
+    const pairs = typeof entry === 'string' ? [[entry, {}] as const] : Object.entries(entry);
+    const [pair] = pairs;
+    if (pair === undefined || pairs.length > 1) {
+      throw map.error(
+        map.valueOffset(path),
+        `a tool is one name with its options, found ${pairs.length} names`,
+        'Begin each tool with its own hyphen.',
+      );
+    }
+    const name = pair[0];
+    mustKnow(map, path, 'value', 'tool', name, vocabulary.tools);
+    if (tools.some((tool) => tool.name === name)) {
+      throw map.source.error(
+        'compose.repeated-name',
+        map.valueOffset(path),
+        `the tool '${name}' stands twice`,
+        'Take one of the two out.',
+      );
+    }
+    tools.push({ name, options: pair[1] ?? {} });
+  });
+  return tools;
+}
+
+function mcpServer(written: NonNullable<AgentFile['mcp']>[string]): McpServer {
+  if (written.url !== undefined) return { url: written.url };
+  return { command: written.command ?? '', args: written.args ?? [] };
+}
+
+function readPolicies(
+  map: YamlMap,
+  written: NonNullable<AgentFile['policies']>,
+  vocabulary: Vocabulary,
+): Agent['policies'] {
+  for (const name of Object.keys(written)) {
+    mustKnow(map, ['policies', name], 'key', 'capability', name, vocabulary.capabilities);
+  }
+  return new Map(Object.entries(written));
+}
+
+async function mustHaveSkills(folder: string, map: YamlMap, skills: readonly string[]): Promise<void> {
+  for (const [i, name] of skills.entries()) {
+    const file = join(folder, 'skills', name, 'SKILL.md');
+    const found = await stat(file).then(
+      (stats) => stats.isFile(),
+      () => false,
+    );
+    if (found) continue;
+    mustKnow(
+      map,
+      ['skills', i],
+      'value',
+      'skill',
+      name,
+      (await skillNames(folder)).filter((n) => n !== name),
+    );
+  }
+}
+
+async function skillNames(folder: string): Promise<string[]> {
+  return (await list(join(folder, 'skills'))) ?? [];
+}

@@ -1,0 +1,189 @@
+/** Names in agent.yaml that must point to something: facts, capabilities, tools, probes, situations. */
+import type { z } from 'zod';
+import { factNameFault } from '../conditions.ts';
+import {
+  builtInFacts,
+  builtInRoots,
+  environmentFact,
+  type FactDeclaration,
+  type FactValue,
+  factNamePattern,
+  factTypeWords,
+  isFactValue,
+} from '../facts.ts';
+import { namingMend } from '../nearest.ts';
+import { type agentSchema, valueMend, valueWords } from './schema.ts';
+import type { Path, YamlMap } from './yaml.ts';
+
+type AgentFile = z.output<typeof agentSchema>;
+
+/** The names that an agent may use; they come from the caller, because compose knows no catalogue. */
+export interface Vocabulary {
+  readonly tools: readonly string[];
+  readonly capabilities: readonly string[];
+  readonly probes: readonly string[];
+}
+
+/** Throws `compose.unknown-name` at the place where a name stands that is not one of the known. */
+export function mustKnow(
+  map: YamlMap,
+  path: Path,
+  part: 'key' | 'value',
+  what: string,
+  name: string,
+  known: Iterable<string>,
+): void {
+  const all = [...known];
+  if (all.includes(name)) return;
+  throw map.source.error(
+    'compose.unknown-name',
+    part === 'key' ? map.keyOffset(path) : map.valueOffset(path),
+    `no ${what} is called '${name}'`,
+    namingMend(name, all),
+  );
+}
+
+/** Built-in and declared facts by name. */
+export function declaredFacts(
+  map: YamlMap,
+  facts: NonNullable<AgentFile['facts']>,
+  vocabulary: Vocabulary,
+): Map<string, FactDeclaration> {
+  const all = new Map(builtInFacts(vocabulary.capabilities).map((fact) => [fact.name, fact]));
+  for (const [name, written] of Object.entries(facts)) {
+    mustBeFactName(map, name, written.type, Object.keys(facts));
+    const path = ['facts', name];
+    if (written.probe !== undefined) {
+      mustKnow(map, [...path, 'probe'], 'value', 'probe', written.probe, vocabulary.probes);
+      if (written.default !== undefined) {
+        throw map.error(
+          map.keyOffset([...path, 'default']),
+          `'${name}' has a probe and a default, and a default would hide that the probe could not tell`,
+          'Take one of the two out.',
+        );
+      }
+    } else if (written.options !== undefined) {
+      throw map.error(
+        map.keyOffset([...path, 'options']),
+        'options are for a probe, and there is none',
+        'Name a probe.',
+      );
+    }
+    all.set(name, {
+      name,
+      type: written.type,
+      builtIn: false,
+      probe: written.probe ?? null,
+      options: written.options ?? {},
+      default:
+        written.default === undefined
+          ? null
+          : factValue(map, [...path, 'default'], written.type, written.default),
+      volatile: written.volatile ?? false,
+      certain: written.default !== undefined,
+    });
+  }
+  return all;
+}
+
+function mustBeFactName(map: YamlMap, name: string, type: FactDeclaration['type'], declared: string[]): void {
+  const fail = (message: string, next: string) => map.error(map.keyOffset(['facts', name]), message, next);
+  if (!factNamePattern.test(name)) {
+    const mended = name.replace(/[^A-Za-z0-9_.]/g, '_');
+    throw fail(
+      `'${name}' cannot be written in a condition: letters, digits and _ in parts joined by dots were expected`,
+      factNamePattern.test(mended) ? `Call it ${mended}.` : 'Begin each part with a letter.',
+    );
+  }
+  const root = name.split('.')[0] ?? name;
+  if ((builtInRoots as readonly string[]).includes(root)) {
+    throw fail(`names that begin with '${root}' are built in`, 'Give the fact another first part.');
+  }
+  const within = declared.find((other) => other.startsWith(`${name}.`));
+  if (within !== undefined) {
+    throw fail(`'${name}' is a fact and also the beginning of '${within}'`, 'Rename one of the two.');
+  }
+  const fault = factNameFault(name, type);
+  if (fault !== undefined) throw fail(`'${name}' ${fault} in CEL`, 'Use another name.');
+}
+
+/** A value of the right type for a fact, or a located error with the mend. */
+export function factValue(
+  map: YamlMap,
+  path: Path,
+  type: FactDeclaration['type'],
+  value: unknown,
+): FactValue {
+  if (isFactValue(type, value)) return value;
+  const written = map.written(path);
+  throw map.error(
+    map.valueOffset(path),
+    `'${path.at(-1)?.toString()}' should be ${factTypeWords[type]}, found ${valueWords(value, written)}`,
+    valueMend(type === 'bool', type === 'string', value, written),
+  );
+}
+
+/** The values of one situation, checked against the declarations. `path` is where its map stands. */
+export function situationValues(
+  map: YamlMap,
+  path: Path,
+  values: Readonly<Record<string, unknown>>,
+  facts: ReadonlyMap<string, FactDeclaration>,
+): Map<string, FactValue> {
+  const settable = new Set([...facts.keys()].filter((name) => name !== 'agent.key'));
+  return new Map(
+    Object.entries(values).map(([name, value]) => {
+      const at = [...path, name];
+      const declaration = facts.get(name) ?? environmentFact(name);
+      if (declaration === undefined || name === 'agent.key')
+        mustKnow(map, at, 'key', 'settable fact', name, settable);
+      const type = declaration?.type ?? 'string';
+      const checked = factValue(map, at, type, value);
+      if (name === 'mode' && checked !== 'headless' && checked !== 'interactive') {
+        throw map.error(
+          map.valueOffset(at),
+          `mode is headless or interactive, not '${checked}'`,
+          'Write one of the two.',
+        );
+      }
+      return [name, checked];
+    }),
+  );
+}
+
+/** The capabilities that the agent holds, in the order of their names. */
+export function heldCapabilities(
+  map: YamlMap,
+  written: AgentFile['capabilities'],
+  known: readonly string[],
+): string[] {
+  const path = ['capabilities'];
+  if (written === undefined || written === 'none') return [];
+  if (written === 'all') return [...known].sort();
+  if (Array.isArray(written)) {
+    written.forEach((name, i) => {
+      mustKnow(map, [...path, i], 'value', 'capability', name, known);
+    });
+    return [...new Set(written)].sort();
+  }
+  const held = new Set(written.from === 'all' ? known : []);
+  for (const [name, value] of Object.entries(written)) {
+    const at = [...path, name];
+    if (name === 'from') {
+      if (typeof value === 'boolean')
+        throw map.error(map.valueOffset(at), 'from is all or none', 'Write one of the two.');
+      continue;
+    }
+    mustKnow(map, at, 'key', 'capability', name, [...known, 'from']);
+    if (typeof value !== 'boolean') {
+      throw map.error(
+        map.valueOffset(at),
+        `'${name}' should be true or false, found the text "${value}"`,
+        valueMend(true, false, value),
+      );
+    }
+    if (value) held.add(name);
+    else held.delete(name);
+  }
+  return [...held].sort();
+}

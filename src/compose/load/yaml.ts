@@ -1,0 +1,187 @@
+/** YAML maps read strictly: no tags, anchors, repeated or non-text keys, and every value with its place in the file. */
+import {
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseDocument,
+  type Scalar,
+  type YAMLError,
+} from 'yaml';
+import type { ComposeError } from '../errors.ts';
+import type { SourceText } from './located.ts';
+
+export type Path = readonly PropertyKey[];
+
+const quoteMend = 'Put the whole value in quotes.';
+
+// What the author most likely meant, by the error code of the yaml package.
+const mends: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: 'Take one of the two out.',
+  TAB_AS_INDENT: 'Indent with spaces.',
+  BAD_INDENT: 'Close the bracket, and indent what belongs together by the same number of spaces.',
+  BLOCK_AS_IMPLICIT_KEY: 'Put a value that holds a colon and a space in quotes.',
+  MULTILINE_IMPLICIT_KEY: 'Write key: value, with a colon on each line.',
+  MULTIPLE_DOCS: 'Take the --- line and what follows it out.',
+  UNEXPECTED_TOKEN: quoteMend,
+  BAD_SCALAR_START: quoteMend,
+  TAG_RESOLVE_FAILED: 'Put a value that begins with ! in quotes; YAML tags are not used here.',
+  BAD_ALIAS: quoteMend,
+  MISSING_CHAR: 'Close the quote or bracket.',
+  BAD_DQ_ESCAPE: 'Double the backslash, or use single quotes.',
+};
+
+/** A map read from a text, or from a part of one that starts at `base`. */
+export class YamlMap {
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly source: SourceText;
+  readonly #root: Node | null;
+  readonly #base: number;
+
+  constructor(source: SourceText, text: string, base: number, what: string) {
+    this.source = source;
+    this.#base = base;
+    const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent' });
+    this.#root = document.contents;
+    const fault = document.errors[0] ?? document.warnings[0];
+    if (fault !== undefined) throw this.#yamlError(fault, text);
+    if (this.#root !== null && !isMap(this.#root)) {
+      throw source.error(
+        'compose.yaml',
+        base + (this.#root.range?.[0] ?? 0),
+        `${what} should be a map of keys and values, and is ${isSeq(this.#root) ? 'a list' : 'plain text'}`,
+        'Write key: value lines.',
+      );
+    }
+    this.value = this.#root === null ? {} : (this.#read(this.#root) as Record<string, unknown>);
+  }
+
+  /** The offset of the value at the path; of the nearest map around it where there is none. */
+  valueOffset(path: Path): number {
+    for (let length = path.length; length > 0; length -= 1) {
+      const found = this.#find(path.slice(0, length));
+      const node = found?.value ?? found?.key;
+      if (node?.range) return this.#base + node.range[0];
+    }
+    return this.#base;
+  }
+
+  /** The offset of the key that ends the path. */
+  keyOffset(path: Path): number {
+    const key = this.#find(path)?.key;
+    return key?.range ? this.#base + key.range[0] : this.valueOffset(path);
+  }
+
+  /** Where the text of a scalar at the path stands in the file, character by character as far as escapes allow. */
+  textOffset(path: Path, index: number): number {
+    const node = this.#find(path)?.value;
+    if (!isScalar(node) || !node.range) return this.valueOffset(path);
+    const start = this.#base + node.range[0];
+    const written = this.source.text.slice(start, this.#base + node.range[1]);
+    return start + alignedOffset(written, String(node.value), index);
+  }
+
+  /** A scalar as it is written in the file: `1.10`, not 1.1. */
+  written(path: Path): string | undefined {
+    const node = this.#find(path)?.value;
+    return isScalar(node) ? node.source : undefined;
+  }
+
+  error(offset: number, message: string, next: string): ComposeError {
+    return this.source.error('compose.wrong-value', offset, message, next);
+  }
+
+  #yamlError(fault: YAMLError, text: string): ComposeError {
+    const offset = this.#base + Math.min(fault.pos[0], text.length);
+    const repeated = fault.code === 'DUPLICATE_KEY';
+    const message = repeated
+      ? `the key '${/^["']?([^"':\s]*)/.exec(text.slice(fault.pos[0]))?.[1]}' stands twice in one map`
+      : `this is not well-formed YAML: ${fault.message}`;
+    return this.source.error(
+      'compose.yaml',
+      offset,
+      message,
+      mends[fault.code] ?? 'Correct the YAML at this place.',
+    );
+  }
+
+  #read(node: Node | null): unknown {
+    if (node === null) return null;
+    const anchored = 'anchor' in node && node.anchor !== undefined;
+    if (anchored || !(isMap(node) || isSeq(node) || isScalar(node))) {
+      throw this.#refusal(
+        node,
+        'anchors (&name) and aliases (*name) are not used here',
+        'Write the value out, or put text that begins with & or * in quotes.',
+      );
+    }
+    if (isSeq(node)) return node.items.map((item) => this.#read(item as Node | null));
+    if (isScalar(node)) return this.#scalar(node);
+    return Object.fromEntries(
+      node.items.map((pair) => [
+        this.#key(pair as Pair<Node, Node | null>),
+        this.#read(pair.value as Node | null),
+      ]),
+    );
+  }
+
+  #key(pair: Pair<Node, Node | null>): string {
+    const { key } = pair;
+    if (isScalar(key) && typeof key.value === 'string' && key.value !== '__proto__') return key.value;
+    const written = isScalar(key) && key.source !== undefined ? key.source : undefined;
+    throw this.#refusal(
+      key,
+      written === undefined ? 'a key should be plain text' : `the key ${written} is not text to YAML`,
+      written === undefined || written === '__proto__' ? 'Use another key.' : `Write "${written}" in quotes.`,
+    );
+  }
+
+  #scalar(node: Scalar): unknown {
+    // 010 is ten in YAML 1.2 and eight in YAML 1.1, and as a name neither: let nobody guess.
+    if (typeof node.value === 'number' && /^[-+]?0\d/.test(node.source ?? '')) {
+      throw this.error(
+        this.#base + (node.range?.[0] ?? 0),
+        `${node.source} may mean the text, ${node.value}, or an octal number`,
+        `Write "${node.source}" in quotes for the text, or ${node.value} for the number.`,
+      );
+    }
+    return node.value;
+  }
+
+  #refusal(node: Node, message: string, next: string): ComposeError {
+    return this.source.error('compose.yaml', this.#base + (node.range?.[0] ?? 0), message, next);
+  }
+
+  #find(path: Path): { key: Node | undefined; value: Node | null } | undefined {
+    let found: { key: Node | undefined; value: Node | null } = { key: undefined, value: this.#root };
+    for (const step of path) {
+      const at = found.value;
+      if (isSeq(at)) found = { key: undefined, value: (at.items[Number(step)] ?? null) as Node | null };
+      else if (isMap(at)) {
+        const pair = at.items.find((item) => isScalar(item.key) && item.key.value === step);
+        if (pair === undefined) return undefined;
+        found = { key: pair.key as Node, value: pair.value as Node | null };
+      } else return undefined;
+    }
+    return found;
+  }
+}
+
+// A quoted, folded or block scalar is written with characters that are not in its value. Both are walked together: white
+// space goes with white space, any other character with its next occurrence.
+function alignedOffset(written: string, value: string, index: number): number {
+  const block = /^[|>]/.test(written) ? written.indexOf('\n') + 1 : 0;
+  let at = block > 0 ? block : /^["']/.test(written) ? 1 : 0;
+  if (block > 0) at += /^\s*/.exec(written.slice(block))?.[0].length ?? 0;
+  for (let i = 0; i < value.length; i += 1) {
+    const character = value[i] ?? '';
+    const blank = /\s/.test(character);
+    const next = blank ? at : written.indexOf(character, at);
+    if (next >= 0) at = next;
+    if (i === index) return at;
+    if (!blank) at += 1;
+    else while (/\s/.test(written[at] ?? '')) at += 1;
+  }
+  return Math.min(at, written.length);
+}
