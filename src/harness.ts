@@ -106,6 +106,8 @@ export interface Host {
     call: EffectCall,
     dispatch: (signal: AbortSignal) => Promise<Observation | NonDispatch>,
   ): Promise<EffectOutcome>;
+  /** What the record already says of this call: its result, or that it is unknown. Undefined if it may still be run. */
+  settled(call: EffectCall): Promise<EffectOutcome | undefined>;
   approve(question: Omit<Ticket, 'id' | 'digest'>): Promise<Approval & { readonly ticket: Ticket }>;
 }
 

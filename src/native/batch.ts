@@ -4,7 +4,15 @@ import type { Host, Projection, Session } from '../harness.ts';
 import { budgetExhausted } from '../protocol/budget.ts';
 import type { EventBody } from '../protocol/events.ts';
 import type { HarnessOutcome } from '../protocol/outcome.ts';
-import { type CallEnd, type CheckedCall, checkCall, failedEnd, runCall, type Toolbox } from './call.ts';
+import {
+  type CallEnd,
+  type CheckedCall,
+  checkCall,
+  failedEnd,
+  recordedEnd,
+  runCall,
+  type Toolbox,
+} from './call.ts';
 import { type Conversation, recallText, toolMessage } from './conversation.ts';
 import { NativeError } from './errors.ts';
 import type { Model } from './model/model.ts';
@@ -51,12 +59,16 @@ export async function settleBatch(
   );
   const working: Working = { ...seat, turn: batch.turn, messages };
   const checked = batch.calls.map((call, i) => checkCall(call, i + 1, toolbox));
-  const open = checked.filter((call) => messages[call.position - 1] === undefined);
+  const isOpen = (call: CheckedCall) => messages[call.position - 1] === undefined;
+  // What was sent before a crash is told as it is, before budget, approval or a cancel can call it "not run".
+  for (const call of checked.filter(isOpen)) {
+    const end = call.kind === 'ready' ? await recordedEnd(call, batch.turn, seat.host) : undefined;
+    if (end !== undefined) conclude(working, call, end);
+  }
+  const open = checked.filter(isOpen);
   const outcome = await runOpen(working, open);
   if (outcome?.status === 'paused') return outcome;
-  for (const call of open) {
-    if (messages[call.position - 1] === undefined) conclude(working, call, notRun(outcome));
-  }
+  for (const call of open.filter(isOpen)) conclude(working, call, notRun(outcome));
   for (const text of messages) {
     conversation.texts.push(text ?? '');
     conversation.digests.push(sha256(text ?? ''));

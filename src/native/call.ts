@@ -1,7 +1,7 @@
 /** One tool call: checked before anything runs, run inside its limits, and ended as text that the model can read. */
 import { canonicalJson, sha256 } from '../digest.ts';
 import type { Host } from '../harness.ts';
-import type { NonDispatch, Observation } from '../protocol/effect.ts';
+import type { EffectCall, EffectOutcome, NonDispatch, Observation } from '../protocol/effect.ts';
 import type { EventBodies } from '../protocol/events.ts';
 import type { ToolCall } from '../protocol/messages.ts';
 import type { Ticket } from '../protocol/ticket.ts';
@@ -9,15 +9,19 @@ import { readArguments } from './tool/arguments.ts';
 import { failureText, resultText } from './tool/result-text.ts';
 import type { Tool, ToolOutput } from './tool/tool.ts';
 
+/** A call whose tool is here and whose arguments are good. */
+export interface ReadyCall {
+  readonly kind: 'ready';
+  readonly call: ToolCall;
+  /** From 1. */
+  readonly position: number;
+  readonly tool: Tool;
+  readonly value: unknown;
+}
+
 /** A call that may run, or the reason why the model has to mend it. */
 export type CheckedCall =
-  | {
-      readonly kind: 'ready';
-      readonly call: ToolCall;
-      readonly position: number;
-      readonly tool: Tool;
-      readonly value: unknown;
-    }
+  | ReadyCall
   | {
       readonly kind: 'rejected';
       readonly call: ToolCall;
@@ -78,9 +82,16 @@ export function checkCall(call: ToolCall, position: number, toolbox: Toolbox): C
   return { kind: 'ready', call, position, tool, value: args.value };
 }
 
+/** What the record says of a write that was sent before, in this run or under an equal `once` call; undefined if nothing. */
+export async function recordedEnd(ready: ReadyCall, turn: number, host: Host): Promise<CallEnd | undefined> {
+  if (ready.tool.access === 'read') return undefined;
+  const outcome = await host.settled(effectCallOf(ready, turn));
+  return outcome === undefined ? undefined : fromOutcome(outcome, null);
+}
+
 /** Runs a checked call. Resolves with every end, a spent deadline and a cancel included; rejects only if the record fails. */
 export async function runCall(
-  ready: Extract<CheckedCall, { kind: 'ready' }>,
+  ready: ReadyCall,
   turn: number,
   host: Host,
   run: string,
@@ -100,12 +111,7 @@ export async function runCall(
     return failedEnd('denied', 'tool.denied', `A person denied this call; it was not run.${why}`);
   }
   if (approval.answer !== 'approved') return { status: approval.answer, ticket: approval.ticket };
-  return runWrite(
-    tool,
-    value,
-    { turn, position, key, fingerprint: fingerprintOf(tool.schema.name, value) },
-    host,
-  );
+  return runWrite(ready, turn, key, host);
 }
 
 async function runRead(tool: Tool, value: unknown, key: string, host: Host): Promise<CallEnd> {
@@ -133,44 +139,38 @@ async function runRead(tool: Tool, value: unknown, key: string, host: Host): Pro
   }
 }
 
-async function runWrite(
-  tool: Tool,
-  value: unknown,
-  place: {
-    readonly turn: number;
-    readonly position: number;
-    readonly key: string;
-    readonly fingerprint: string;
-  },
-  host: Host,
-): Promise<CallEnd> {
+async function runWrite(ready: ReadyCall, turn: number, key: string, host: Host): Promise<CallEnd> {
+  const { tool, value } = ready;
   let code: string | null = null;
   const outcome = await host.effect(
-    {
-      turn: place.turn,
-      position: place.position,
-      tool: tool.schema.name,
-      access: tool.access,
-      repeat: tool.repeat,
-      key: tool.effectKey(value),
-      fingerprint: place.fingerprint,
-      repeatable: tool.repeatable,
-      timeoutMs: tool.limits.timeoutMs,
-      ...(tool.look === undefined ? {} : { look: tool.look }),
-    },
+    effectCallOf(ready, turn),
     async (signal): Promise<Observation | NonDispatch> => {
-      const output = await tool.execute(value, { signal, clock: host.clock, idempotencyKey: place.key });
+      const output = await tool.execute(value, { signal, clock: host.clock, idempotencyKey: key });
       if (output.status === 'not-dispatched') return output.nonDispatch;
-      const read = fromOutput(tool, output);
-      code = read.code;
-      return {
-        status: output.status,
-        text: read.text,
-        truncated: read.truncated,
-        bytes: read.bytes,
-      };
+      const { text, truncated, bytes, code: failure } = fromOutput(tool, output);
+      code = failure;
+      return { status: output.status, text, truncated, bytes };
     },
   );
+  return fromOutcome(outcome, code);
+}
+
+function effectCallOf({ tool, value, position }: ReadyCall, turn: number): EffectCall {
+  return {
+    turn,
+    position,
+    tool: tool.schema.name,
+    access: tool.access,
+    repeat: tool.repeat,
+    key: tool.effectKey(value),
+    fingerprint: fingerprintOf(tool.schema.name, value),
+    repeatable: tool.repeatable,
+    timeoutMs: tool.limits.timeoutMs,
+    ...(tool.look === undefined ? {} : { look: tool.look }),
+  };
+}
+
+function fromOutcome(outcome: EffectOutcome, code: string | null): CallEnd {
   switch (outcome.state) {
     case 'observed': {
       const { status, text, bytes, truncated } = outcome.observation;
@@ -180,7 +180,7 @@ async function runWrite(
       return failedEnd('failed', 'tool.not-dispatched', `Nothing was done: ${outcome.nonDispatch.message}`);
     case 'unknown': {
       const look = outcome.look ?? 'Say plainly that it is unknown; a person can settle it.';
-      const text = `The outcome is unknown: ${outcome.reason} It may have happened. Do not repeat it. ${look}`;
+      const text = `The outcome is unknown. ${outcome.reason} It may have happened: do not repeat it. ${look}`;
       return failedEnd('unknown', 'tool.outcome-unknown', text);
     }
   }

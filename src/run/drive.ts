@@ -79,7 +79,7 @@ async function perform(work: Drive, line: Line, budget: Budget, stop: Stop): Pro
   const { run, prompt, approve, ask, clock, store } = work;
   const signal = stop.signal;
   const desk = openDesk({ run, prompt, mode: approve, ask, line, clock, signal });
-  const host = openHost({ run, store, line, budget, desk, clock, signal, onLive: work.onLive });
+  const host = openHost({ store, line, budget, desk, clock, signal, onLive: work.onLive });
   let open: OpenSession | undefined;
   try {
     open = await work.harness.open(work.session, host);

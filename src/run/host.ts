@@ -1,6 +1,6 @@
 /** What the runtime gives a harness: record, budget, effects and approvals of one run, and nothing of the ledger itself. */
 import type { Clock } from '../clock.ts';
-import { effectsOf } from '../effects/effects.ts';
+import { decide, type EffectView, effectsOf } from '../effects/effects.ts';
 import { runEffect } from '../effects/run-effect.ts';
 import type { Host } from '../harness.ts';
 import type { Store } from '../ledger/store.ts';
@@ -13,7 +13,6 @@ import type { Line } from './line.ts';
 const settleGraceMs = 2_000;
 
 export interface HostParts {
-  readonly run: string;
   readonly store: Store;
   readonly line: Line;
   readonly budget: Budget;
@@ -24,7 +23,27 @@ export interface HostParts {
 }
 
 /** Builds the host of one run. */
-export function openHost({ run, store, line, budget, desk, clock, signal, onLive }: HostParts): Host {
+export function openHost({ store, line, budget, desk, clock, signal, onLive }: HostParts): Host {
+  let view: EffectView = new Map();
+  let viewed = 0;
+  // The view grows with the record; only what is new since the last look is read.
+  const viewNow = (): EffectView => {
+    view = effectsOf(line.events.slice(viewed), view);
+    viewed = line.events.length;
+    return view;
+  };
+  const effect: Host['effect'] = (call, dispatch) =>
+    runEffect({
+      view: viewNow(),
+      call,
+      dispatch,
+      record: (events, options) => line.put(events, options),
+      recall: (digest) => store.blob(digest),
+      signal,
+      settleGraceMs,
+      clock,
+    });
+
   return {
     clock,
     signal,
@@ -48,17 +67,13 @@ export function openHost({ run, store, line, budget, desk, clock, signal, onLive
       line.put(overruns.map((overrun) => ({ type: 'budget-overrun' as const, ...overrun }))).catch(() => {});
     },
     left: (counter) => budget.left(counter),
-    effect: (call, dispatch) =>
-      runEffect({
-        run,
-        view: effectsOf(line.events),
-        call,
-        dispatch,
-        record: (events, options) => line.put(events, options),
-        recall: (digest) => store.blob(digest),
-        signal,
-        settleGraceMs,
-      }),
+    effect,
+    async settled(call) {
+      const decision = decide(viewNow(), call);
+      // Neither decision dispatches anything; all others leave the call to be run.
+      if (decision.do !== 'replay' && decision.do !== 'unknown') return undefined;
+      return effect(call, () => Promise.reject(new Error('A settled call is never dispatched.')));
+    },
     approve: (question) => desk.approve(question),
   };
 }

@@ -1,0 +1,92 @@
+/** A run that stops being recorded at any point, before or after the write, is resumed to its end and acts at most once. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../src/clock.ts';
+import type { Store } from '../src/ledger/store.ts';
+import { memoryStore } from '../src/ledger/stores/memory.ts';
+import { defineTool } from '../src/native/tool/define-tool.ts';
+import { stateOf } from '../src/run/derive.ts';
+import { openRig, type Rig } from './rig.ts';
+import type { Script } from './scripted-provider.ts';
+
+const opened: Rig[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+});
+
+/** Fails from its nth append on, as the ledger of a process that dies there would look to the next one. */
+function failingStore(store: Store, nth: number, stored: 'before' | 'after'): Store {
+  let count = 0;
+  return {
+    ...store,
+    async append(...args) {
+      count += 1;
+      if (count < nth) return store.append(...args);
+      if (count === nth && stored === 'after') await store.append(...args);
+      throw new Error('the process is gone');
+    },
+    close: async () => {},
+  };
+}
+
+// Answers from what it is sent, so that it does not matter how often it is asked.
+const script: Script = ({ json }) => {
+  const results = json.messages.filter((m: { role: string }) => m.role === 'tool');
+  if (results.length === 0) return { calls: [call('a', 'look'), call('b', 'book'), call('c', 'look')] };
+  if (results.length === 3) return { calls: [call('d', 'look')] };
+  return { text: results.map((m: { content: string }) => m.content.slice(0, 28)).join(' | ') };
+};
+const call = (id: string, name: string) => ({ id, name, arguments: '' });
+
+async function crashAt(nth: number, stored: 'before' | 'after') {
+  let acted = 0;
+  const tools = (['look', 'book'] as const).map((name) =>
+    defineTool({
+      name,
+      description: `Acts as ${name}.`,
+      parameters: { type: 'object', properties: {}, additionalProperties: false },
+      capability: 'c',
+      access: name === 'look' ? 'read' : 'write',
+      repeat: name === 'look' ? 'safe' : 'once',
+      execute: async () => {
+        if (name === 'book') acted += 1;
+        return `${name} done`;
+      },
+    }),
+  );
+  const store = memoryStore({ clock: systemClock });
+  const more = {
+    approve: 'ask' as const,
+    ask: async () => ({ decision: 'approved' as const, by: 'ana', reason: '' }),
+  };
+  const first = await openRig({ script, tools, store: failingStore(store, nth, stored) });
+  const second = await openRig({ script, tools, store });
+  opened.push(first, second);
+  const result = await first.run('Go.', more).catch(() => undefined);
+  const [run] = await store.runs();
+  const state = stateOf(await store.events(run?.id ?? ''), false);
+  if (state !== 'interrupted' && state !== 'paused')
+    return { ended: true, state, acted, answer: result?.answer ?? null };
+  const events = await store.events(run?.id ?? '');
+  if (!events.some((event) => event.type === 'run-start'))
+    return { ended: false, state: 'not started', acted, answer: null };
+  const resumed = await second.resume(run?.id ?? '', more);
+  return { ended: false, state: resumed.status, acted, answer: resumed.answer };
+}
+
+describe.each(['before', 'after'] as const)('the record breaks %s a write is stored', (stored) => {
+  test.each(Array.from({ length: 16 }, (_, i) => i + 1))('at write %i', async (nth) => {
+    const { state, acted, answer, ended } = await crashAt(nth, stored);
+    expect(acted).toBeLessThanOrEqual(1);
+    if (state === 'not started') {
+      expect(acted).toBe(0);
+      return;
+    }
+    expect(state).toBe('completed');
+    if (ended) return;
+    // What the model read of the booking: its real result, or honestly unknown; never a guess and never a second try.
+    expect(answer).toMatch(
+      /^look done \| (book done|failed\(tool\.outcome-unknown\)) \| look done \| look done$/,
+    );
+    if (answer?.includes('book done')) expect(acted).toBe(1);
+  });
+});

@@ -1,0 +1,91 @@
+/** What tests of whole runs share: a composition, a store, the native harness on a scripted provider, and one call to run. */
+import { systemClock } from '../src/clock.ts';
+import { sha256 } from '../src/digest.ts';
+import type { Store } from '../src/ledger/store.ts';
+import { memoryStore } from '../src/ledger/stores/memory.ts';
+import { resolveModel } from '../src/native/model/providers.ts';
+import { type NativeOptions, native } from '../src/native/native.ts';
+import type { Tool } from '../src/native/tool/tool.ts';
+import type { Composition } from '../src/protocol/composition.ts';
+import type { RunEvent } from '../src/protocol/events.ts';
+import type { RunResult } from '../src/protocol/outcome.ts';
+import { resumeRun, type StartRequest, startRun } from '../src/run/run.ts';
+import { type Script, type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
+
+export function compositionOf(text: string): Composition {
+  return {
+    agent: 'tester',
+    profile: 'default',
+    digest: sha256(text),
+    bytes: Buffer.byteLength(text),
+    characters: [...text].length,
+    tokens: Math.ceil(text.length / 4),
+    tokenMethod: 'chars/4',
+    text,
+    stablePrefixBytes: Buffer.byteLength(text),
+    layers: [],
+    decisions: [],
+  };
+}
+
+export interface Rig {
+  readonly provider: ScriptedProvider;
+  readonly store: Store;
+  readonly events: RunEvent[];
+  run(task: string, more?: Partial<StartRequest>): Promise<RunResult>;
+  resume(run: string, more?: Partial<StartRequest>): Promise<RunResult>;
+  close(): Promise<void>;
+}
+
+export interface RigOptions {
+  readonly script: Script;
+  readonly tools?: readonly Tool[];
+  readonly prompt?: string;
+  readonly store?: Store;
+  readonly request?: NativeOptions['request'];
+  readonly prices?: Readonly<Record<string, { prompt: number; completion: number }>>;
+}
+
+/** Opens a rig; `close` also proves that every scripted step was used. */
+export async function openRig(options: RigOptions): Promise<Rig> {
+  const { script, tools = [], prompt = 'You answer tests.', prices, request } = options;
+  const provider = await scriptedProvider(script);
+  const store = options.store ?? memoryStore({ clock: systemClock });
+  const model = resolveModel('local/scripted-1', {
+    env: {},
+    baseUrl: provider.url,
+    ...(prices === undefined ? {} : { prices }),
+  });
+  const capabilities = [...new Set(tools.map((tool) => tool.capability))];
+  const events: RunEvent[] = [];
+  const seat = {
+    harness: native({ model, tools, ...(request === undefined ? {} : { request }) }),
+    store,
+    clock: systemClock,
+    holder: 'test:1:1',
+    approve: 'deny' as const,
+    onEvents: (stored: readonly RunEvent[]) => events.push(...stored),
+  };
+  return {
+    provider,
+    store,
+    events,
+    run: (task, more = {}) =>
+      startRun({
+        ...seat,
+        composition: compositionOf(prompt),
+        capabilities,
+        limits: {},
+        task,
+        origin: {},
+        ...more,
+      }),
+    resume: (run, more = {}) => resumeRun({ ...seat, ...more, run, promptNow: sha256(prompt) }),
+    async close() {
+      await Promise.all(tools.map((tool) => tool.close()));
+      await model.close();
+      await store.close();
+      await provider.close();
+    },
+  };
+}
