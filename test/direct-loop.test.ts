@@ -1,9 +1,10 @@
 /** The direct loop of the native harness, through a real HTTP provider: what is sent, what runs, and how runs end. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { plainComposition } from '../src/compose/plain.ts';
 import { sha256 } from '../src/digest.ts';
 import { defineTool } from '../src/native/tool/define-tool.ts';
 import type { Tool } from '../src/native/tool/tool.ts';
-import { compositionOf, openRig, type Rig, type RigOptions } from './rig.ts';
+import { openRig, type Rig, type RigOptions } from './rig.ts';
 
 const opened: Rig[] = [];
 async function rig(options: RigOptions): Promise<Rig> {
@@ -169,7 +170,7 @@ describe('a run', () => {
     const first = await one.run('Say one.');
     const second = await one.run('Say two.', {
       session: first.session,
-      composition: compositionOf('You shout.'),
+      composition: plainComposition('tester', 'You shout.'),
     });
     expect(one.provider.requests[1]?.json.messages[0]).toEqual({
       role: 'system',

@@ -36,7 +36,9 @@ test('docs/errors.md has one section for each code, and none for a code that doe
 });
 
 test('each section says what kind of error it is', async () => {
-  const wrong = [...(await tables())].filter(([code, { kind }]) => !documented.get(code)?.includes(`Kind: ${kind}`));
+  const wrong = [...(await tables())].filter(
+    ([code, { kind }]) => !documented.get(code)?.includes(`Kind: ${kind}`),
+  );
   expect(wrong.map(([code]) => code)).toEqual([]);
 });
 

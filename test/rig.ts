@@ -1,32 +1,16 @@
 /** What tests of whole runs share: a composition, a store, the native harness on a scripted provider, and one call to run. */
 import { systemClock } from '../src/clock.ts';
+import { plainComposition } from '../src/compose/plain.ts';
 import { sha256 } from '../src/digest.ts';
 import type { Store } from '../src/ledger/store.ts';
 import { memoryStore } from '../src/ledger/stores/memory.ts';
 import { resolveModel } from '../src/native/model/providers.ts';
 import { type NativeOptions, native } from '../src/native/native.ts';
 import type { Tool } from '../src/native/tool/tool.ts';
-import type { Composition } from '../src/protocol/composition.ts';
 import type { RunEvent } from '../src/protocol/events.ts';
 import type { RunResult } from '../src/protocol/outcome.ts';
 import { resumeRun, type StartRequest, startRun } from '../src/run/run.ts';
 import { type Script, type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
-
-export function compositionOf(text: string): Composition {
-  return {
-    agent: 'tester',
-    profile: 'default',
-    digest: sha256(text),
-    bytes: Buffer.byteLength(text),
-    characters: [...text].length,
-    tokens: Math.ceil(text.length / 4),
-    tokenMethod: 'chars/4',
-    text,
-    stablePrefixBytes: Buffer.byteLength(text),
-    layers: [],
-    decisions: [],
-  };
-}
 
 export interface Rig {
   readonly provider: ScriptedProvider;
@@ -73,7 +57,7 @@ export async function openRig(options: RigOptions): Promise<Rig> {
     run: (task, more = {}) =>
       startRun({
         ...seat,
-        composition: compositionOf(prompt),
+        composition: plainComposition('tester', prompt),
         capabilities,
         limits: {},
         task,
