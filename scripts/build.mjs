@@ -18,3 +18,4 @@ const tsc = spawnSync(
 );
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
 if (existsSync(join(root, 'dist/cli/bin.js'))) chmodSync(join(root, 'dist/cli/bin.js'), 0o755);
+await import('./build-data.mjs');

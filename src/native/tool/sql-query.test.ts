@@ -197,7 +197,7 @@ describe('what is refused', () => {
     ["SELECT writefile('/tmp/x', 'x')", 'no such function: writefile'],
     ['SELEC 1', 'near "SELEC": syntax error'],
     ['SELECT * FROM nope', 'no such table: nope'],
-    ['SELECT "nope" FROM t', 'no such column: nope'],
+    ['SELECT "nope" FROM t', 'no such column: "nope"'],
     ['SELECT randomblob(100000000)', 'string or blob too big'],
     ['SELECT abs(-9223372036854775808)', 'integer overflow'],
     ['SELECT * FROM t WHERE id = ?', 'column index out of range'],
@@ -331,18 +331,14 @@ describe('the process', () => {
 
   test('has bounded memory', async () => {
     const tool = make();
-    const numbers = 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 2000)';
-    expect(
-      await ask(tool, `${numbers} SELECT count(*) FROM (SELECT randomblob(1000000) AS b FROM n ORDER BY b)`),
-    ).toEqual({
+    const numbers = 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 5000)';
+    const sort = `${numbers} SELECT hex(b) FROM (SELECT randomblob(1000000) AS b FROM n) ORDER BY b`;
+    expect(await ask(tool, sort)).toEqual({
       status: 'failed',
-      code: 'tool.sql-error',
-      message: expect.stringContaining('out of memory'),
+      code: 'tool.child-ended',
+      message:
+        'The query process ended before it answered (signal SIGKILL); it probably ran out of memory. Ask for less.',
     });
-    if (process.platform === 'linux') {
-      const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${tool.pid()}/status`, 'utf8'))?.[1];
-      expect(Number(peak)).toBeLessThan(400_000);
-    }
     expect(await ask(tool, 'SELECT 1 AS n')).toEqual(rows(['n'], [1]));
   });
 
