@@ -1,4 +1,5 @@
 /** One HTTP exchange over node:http: sends a body once and says exactly how far it came and how it ended. */
+import { setMaxListeners } from 'node:events';
 import {
   type Agent,
   type IncomingHttpHeaders,
@@ -105,6 +106,8 @@ class Flight {
     request.on('error', (error) => {
       if (this.#head === null) this.#settle({ how: 'broken', error });
     });
+    // One signal may stand over any number of requests; that is no leak, because each takes its listener away.
+    setMaxListeners(0, ...signals);
     for (const signal of signals) signal.addEventListener('abort', this.#cancel);
     this.#timer = setTimeout(() => this.#stop({ how: 'no-answer' }), firstByteTimeoutMs);
     request.end(body);
@@ -119,9 +122,11 @@ class Flight {
   #read(incoming: IncomingMessage): void {
     this.#head = { status: incoming.statusCode ?? 0, headers: incoming.headers };
     const sink = this.#options.onHead(this.#head);
+    // By the end of the response it has let go of its socket.
+    const { socket } = incoming;
     incoming.on('data', (chunk: Buffer) => this.#take(chunk, sink));
     incoming.on('end', () => {
-      if (closesSoon(incoming.headers)) incoming.socket.destroy();
+      if (closesSoon(incoming.headers)) socket.destroy();
       this.#settle({ how: 'whole' });
     });
     incoming.on('error', (error) => this.#broke(error));
