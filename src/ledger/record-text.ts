@@ -1,4 +1,5 @@
 /** Records as the stores keep them: JSON text that reads back unchanged, and the digests that a record names. */
+import { isRecord } from '../protocol/json.ts';
 import { LedgerError } from './errors.ts';
 
 /**
@@ -39,7 +40,9 @@ function faultIn(value: unknown, depth: number): Fault | undefined {
   if (prototype !== Object.prototype && prototype !== null) {
     return { at: '', what: `an object of class ${value.constructor?.name ?? 'unknown'}` };
   }
-  for (const [key, member] of Object.entries(value)) {
+  if (!isRecord(value)) return undefined;
+  for (const key in value) {
+    const member = value[key];
     const fault = member === undefined ? undefined : faultIn(member, depth + 1);
     if (fault !== undefined) return { ...fault, at: `/${key}${fault.at}` };
   }

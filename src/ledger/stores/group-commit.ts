@@ -28,10 +28,12 @@ export interface GroupCommitOptions {
   /** How long a database locked by another process is waited for. */
   readonly busyMs: number;
   readonly fault: (error: unknown) => LedgerError;
+  /** Called in each transaction before its first work. */
+  readonly onBegin: () => void;
 }
 
 export function groupCommit(db: DatabaseSyncInstance, options: GroupCommitOptions): GroupCommit {
-  const { clock, busyMs, fault } = options;
+  const { clock, busyMs, fault, onBegin } = options;
   const begin = db.prepare('begin immediate');
   const commit = db.prepare('commit');
   let waiting: Waiting[] = [];
@@ -74,6 +76,7 @@ export function groupCommit(db: DatabaseSyncInstance, options: GroupCommitOption
     try {
       syncAs(group.some(({ power }) => power));
       begin.run();
+      onBegin();
       const settle = group.map(outcomeOf);
       commit.run();
       for (const settled of settle) settled();

@@ -36,7 +36,7 @@ const schema = `
     body text not null, primary key (run, seq)
   ) without rowid, strict;
   create table blob (digest text not null primary key, redacted integer not null, bytes blob not null) strict;
-  create table link (session integer not null, digest text not null, primary key (session, digest)) without rowid, strict;
+  create table link (session integer not null, digest text not null) strict;
 `;
 
 /**

@@ -8,8 +8,9 @@ import { alreadyExists, closed, fenced, leaseHeld, noRun, noSession } from '../e
 import { isHeld } from '../holder.ts';
 import { digestsIn, recordText } from '../record-text.ts';
 import type { Store, StoredBlob } from '../store.ts';
-import { groupCommit } from './group-commit.ts';
+import { type GroupCommit, groupCommit } from './group-commit.ts';
 import { openLedgerFile, storeFault } from './sqlite-file.ts';
+import { prepareAll, type Statements } from './sqlite-statements.ts';
 
 export interface SqliteStoreOptions {
   /** Made with its folder where it does not exist. */
@@ -17,6 +18,14 @@ export interface SqliteStoreOptions {
   readonly clock?: Clock;
   /** How long a lock of another process is waited for; 5 seconds. */
   readonly busyMs?: number;
+}
+
+interface Connection {
+  readonly db: DatabaseSyncInstance;
+  readonly sql: Statements;
+  readonly group: GroupCommit;
+  /** Nobody else writes during a transaction, so what it has read of a run stays true to its end. */
+  readonly heads: Map<string, HeadRow>;
 }
 
 // What SELECTs return. Rows have no prototype, so they are copied field by field before they leave the store.
@@ -32,6 +41,8 @@ interface HeadRow {
   readonly epoch: number;
   readonly holder: string;
   readonly expires: number;
+  /** Number of the newest event; null before the first. */
+  readonly last: number | null;
 }
 interface EventRow {
   readonly seq: number;
@@ -42,43 +53,24 @@ interface EventRow {
 
 /** Opens the file at once: throws the LedgerErrors of `openLedgerFile`, and `ledger.busy` if it stays locked. */
 export function sqliteStore({ path, clock = systemClock, busyMs = 5000 }: SqliteStoreOptions): Store {
-  const fault = (error: unknown) => storeFault(error, path);
-  const db = openLedgerFile(path, busyMs, clock.id('new'));
-  const sql = prepareAll(db, fault);
-  const group = groupCommit(db, { clock, busyMs, fault });
+  // SQLite keeps a closed file open until its statements are collected as garbage: so whoever holds the store after
+  // `close` must not hold them.
+  let connection: Connection | undefined = connect({ path, clock, busyMs });
   let closing: Promise<void> | undefined;
 
-  function read<T>(work: () => T): Promise<T> {
-    if (closing !== undefined) throw closed('sqlite');
-    return group.read(work);
+  function open(): Connection {
+    if (connection === undefined || closing !== undefined) throw closed('sqlite');
+    return connection;
   }
 
-  function write<T>(work: () => T, power = false): Promise<T> {
-    if (closing !== undefined) throw closed('sqlite');
-    return group.write(work, power);
+  function read<T>(work: (sql: Statements) => T): Promise<T> {
+    const { group, sql } = open();
+    return group.read(() => work(sql));
   }
 
-  function headOf(run: string): HeadRow {
-    const head: HeadRow | undefined = sql.head.get(run);
-    if (head === undefined) throw noRun(run);
-    return head;
-  }
-
-  function sessionNumber(id: string): number | undefined {
-    const row: { readonly n: number } | undefined = sql.sessionNumber.get(id);
-    return row?.n;
-  }
-
-  function keep(session: number, blobs: readonly StoredBlob[], digests: ReadonlySet<string>): void {
-    for (const { digest, bytes, redacted } of blobs) {
-      sql.addBlob.run(
-        digest,
-        redacted === true ? 1 : 0,
-        typeof bytes === 'string' ? Buffer.from(bytes) : bytes,
-      );
-      if (!digests.has(digest)) sql.addLink.run(session, digest);
-    }
-    for (const digest of digests) sql.addLink.run(session, digest);
+  function write<T>(work: (connection: Connection) => T, power = false): Promise<T> {
+    const to = open();
+    return to.group.write(() => work(to), power);
   }
 
   return {
@@ -86,163 +78,194 @@ export function sqliteStore({ path, clock = systemClock, busyMs = 5000 }: Sqlite
 
     async createSession(session, blobs) {
       const text = recordText(session);
-      await write(() => {
-        const { changes, lastInsertRowid } = sql.addSession.run(session.id, session.agent, text);
+      await write((to) => {
+        const { changes, lastInsertRowid } = to.sql.addSession.run(session.id, session.agent, text);
         if (changes === 0) throw alreadyExists(`session ${session.id}`);
-        keep(Number(lastInsertRowid), blobs, digestsIn(text));
+        keep(to, Number(lastInsertRowid), blobs, [text]);
       });
     },
 
     async session(id) {
-      const row: { readonly body: string } | undefined = await read(() => sql.session.get(id));
+      const row: { readonly body: string } | undefined = await read((sql) => sql.session.get(id));
       return row === undefined ? undefined : (JSON.parse(row.body) as SessionRecord);
     },
 
     async createRun(run) {
-      await write(() => {
-        const session = sessionNumber(run.session);
+      await write((to) => {
+        const session = sessionNumber(to, run.session);
         if (session === undefined) throw noSession(run.session);
-        const { changes } = sql.addRun.run(run.id, session, run.createdAt, run.index, run.parent);
+        const { changes } = to.sql.addRun.run(run.id, session, run.createdAt, run.index, run.parent);
         if (changes > 0) return;
-        const sameId = sql.head.get(run.id) !== undefined;
+        const sameId = to.sql.head.get(run.id) !== undefined;
         throw alreadyExists(sameId ? `run ${run.id}` : `run ${run.index} of session ${run.session}`);
       });
     },
 
     async run(id) {
-      const row: RunRow | undefined = await read(() => sql.run.get(id));
+      const row: RunRow | undefined = await read((sql) => sql.run.get(id));
       return row === undefined ? undefined : runRecord(row);
     },
 
     async runs(filter = {}) {
       const session = filter.session ?? null;
       const agent = filter.agent ?? null;
-      const rows: readonly RunRow[] = await read(() =>
+      const rows: readonly RunRow[] = await read((sql) =>
         sql.runs.all(session, session, agent, agent, filter.limit ?? -1),
       );
       return rows.map(runRecord);
     },
 
     async acquire(run, holder, ttlMs) {
-      return write(() => {
-        const head = headOf(run);
+      return write((to) => {
+        const head = headOf(to, run);
         const now = clock.now();
         if (isHeld(head, now)) throw leaseHeld(run, head.holder, head.expires);
         const epoch = head.epoch + 1;
-        sql.take.run(epoch, holder, now + ttlMs, run);
+        to.sql.take.run(epoch, holder, now + ttlMs, run);
+        to.heads.delete(run);
         return { run, epoch, holder };
       });
     },
 
     async renew(lease, ttlMs) {
-      await write(() => {
-        const { changes } = sql.renew.run(clock.now() + ttlMs, lease.run, lease.epoch, lease.holder);
-        if (changes === 0) throw fenced(lease, headOf(lease.run).epoch);
+      await write((to) => {
+        const { changes } = to.sql.renew.run(clock.now() + ttlMs, lease.run, lease.epoch, lease.holder);
+        if (changes === 0) throw fenced(lease, headOf(to, lease.run).epoch);
+        to.heads.delete(lease.run);
       });
     },
 
     async release(lease) {
-      await write(() => sql.release.run(lease.run, lease.epoch, lease.holder));
+      await write((to) => {
+        to.sql.release.run(lease.run, lease.epoch, lease.holder);
+        to.heads.delete(lease.run);
+      });
     },
 
     async holder(run) {
-      const head: HeadRow | undefined = await read(() => sql.head.get(run));
+      const head: HeadRow | undefined = await read((sql) => sql.head.get(run));
       if (head === undefined || !isHeld(head, clock.now())) return undefined;
       return { run, epoch: head.epoch, holder: head.holder };
     },
 
     async append(lease, events, { blobs = [], power = false } = {}) {
-      const records = events.map((event) => ({ type: event.type, text: recordText(event) }));
+      const { run, epoch } = lease;
       const at = clock.now();
-      const first = await write(() => {
-        const { session, epoch } = headOf(lease.run);
-        if (epoch !== lease.epoch) throw fenced(lease, epoch);
-        const { last }: { readonly last: number | null } = sql.lastSeq.get(lease.run);
-        let seq = last ?? 0;
-        for (const { type, text } of records) sql.addEvent.run(lease.run, ++seq, at, epoch, type, text);
-        keep(session, blobs, digestsIn(records.map(({ text }) => text).join()));
-        return (last ?? 0) + 1;
+      const records = events.map((event) => ({
+        text: recordText(event),
+        // Its number is not known before the transaction.
+        event: { ...event, run, seq: 0, at, epoch },
+      }));
+      await write((to) => {
+        const head = headOf(to, run);
+        if (head.epoch !== epoch) throw fenced(lease, head.epoch);
+        let seq = head.last ?? 0;
+        for (const { text, event } of records) {
+          event.seq = ++seq;
+          to.sql.addEvent.run(run, seq, at, epoch, event.type, text);
+        }
+        keep(
+          to,
+          head.session,
+          blobs,
+          records.map(({ text }) => text),
+        );
+        to.heads.set(run, { ...head, last: seq });
       }, power);
-      return records.map(({ text }, i) => runEvent(text, lease.run, first + i, at, lease.epoch));
+      return records.map(({ event }) => event);
     },
 
     async events(run, after = 0) {
-      const rows: readonly EventRow[] = await read(() => sql.events.all(run, after));
+      const rows: readonly EventRow[] = await read((sql) => sql.events.all(run, after));
       return rows.map(({ body, seq, at, epoch }) => runEvent(body, run, seq, at, epoch));
     },
 
     async blob(digest) {
-      const row: { readonly bytes: Uint8Array } | undefined = await read(() => sql.blob.get(digest));
+      const row: { readonly bytes: Uint8Array } | undefined = await read((sql) => sql.blob.get(digest));
       return row?.bytes;
     },
 
     async forget(id) {
-      await write(() => {
-        const session = sessionNumber(id);
+      await write((to) => {
+        const session = sessionNumber(to, id);
         if (session === undefined) return;
-        const held: readonly (HeadRow & { readonly id: string })[] = sql.heads.all(session);
+        const held: readonly (HeadRow & { readonly id: string })[] = to.sql.heads.all(session);
         const living = held.find((head) => isHeld(head, clock.now()));
         if (living !== undefined) throw leaseHeld(living.id, living.holder, living.expires);
-        sql.dropBlobs.run(session, session);
-        sql.dropEvents.run(session);
-        for (const drop of [sql.dropLinks, sql.dropRuns, sql.dropSession]) drop.run(session);
+        to.heads.clear();
+        to.sql.dropBlobs.run(session, session);
+        to.sql.dropEvents.run(session);
+        for (const drop of [to.sql.dropLinks, to.sql.dropRuns, to.sql.dropSession]) drop.run(session);
       });
-      // The journal still has the old pages. Where a reader is in the way, or this store was closed since, the next
-      // checkpoint takes them out.
-      if (db.isOpen) db.exec('pragma wal_checkpoint(truncate)');
+      // The old pages are still in the journal.
+      if (connection !== undefined) emptyJournal(connection.db);
     },
 
     close() {
-      closing ??= group.drain().then(() => db.close());
+      closing ??= (async () => {
+        if (connection === undefined) return;
+        await connection.group.drain();
+        emptyJournal(connection.db);
+        connection.db.close();
+        connection = undefined;
+      })();
       return closing;
     },
   };
 }
 
-function prepareAll(db: DatabaseSyncInstance, fault: (error: unknown) => Error) {
+/** Where a reader is in the way or the disk is full, everything stays in the journal, and is as safe there. */
+function emptyJournal(db: DatabaseSyncInstance): void {
   try {
-    return {
-      addSession: db.prepare('insert or ignore into session (id, agent, body) values (?, ?, ?)'),
-      session: db.prepare('select body from session where id = ?'),
-      sessionNumber: db.prepare('select n from session where id = ?'),
-      addRun: db.prepare(
-        'insert or ignore into run (id, session, created_at, place, parent) values (?, ?, ?, ?, ?)',
-      ),
-      run: db.prepare(`${selectRun} where run.id = ?`),
-      runs: db.prepare(
-        `${selectRun} where (? is null or session.id = ?) and (? is null or session.agent = ?)
-         order by run.created_at desc, run.rowid desc limit ?`,
-      ),
-      head: db.prepare('select session, epoch, holder, expires from run where id = ?'),
-      heads: db.prepare('select id, session, epoch, holder, expires from run where session = ?'),
-      take: db.prepare('update run set epoch = ?, holder = ?, expires = ? where id = ?'),
-      renew: db.prepare('update run set expires = ? where id = ? and epoch = ? and holder = ?'),
-      release: db.prepare(
-        "update run set holder = '', expires = 0 where id = ? and epoch = ? and holder = ?",
-      ),
-      lastSeq: db.prepare('select max(seq) as last from event where run = ?'),
-      addEvent: db.prepare('insert into event (run, seq, at, epoch, type, body) values (?, ?, ?, ?, ?, ?)'),
-      events: db.prepare('select seq, at, epoch, body from event where run = ? and seq > ? order by seq'),
-      addBlob: db.prepare('insert or ignore into blob (digest, redacted, bytes) values (?, ?, ?)'),
-      blob: db.prepare('select bytes from blob where digest = ?'),
-      addLink: db.prepare('insert or ignore into link (session, digest) values (?, ?)'),
-      dropBlobs: db.prepare(
-        `delete from blob where digest in
-         (select digest from link where session = ? except select digest from link where session <> ?)`,
-      ),
-      dropEvents: db.prepare('delete from event where run in (select id from run where session = ?)'),
-      dropLinks: db.prepare('delete from link where session = ?'),
-      dropRuns: db.prepare('delete from run where session = ?'),
-      dropSession: db.prepare('delete from session where n = ?'),
-    };
+    db.exec('pragma wal_checkpoint(truncate)');
+  } catch {
+    // The next checkpoint tries again.
+  }
+}
+
+function connect({ path, clock, busyMs }: Required<SqliteStoreOptions>): Connection {
+  const db = openLedgerFile(path, busyMs, clock.id('new'));
+  const fault = (error: unknown) => storeFault(error, path);
+  const heads = new Map<string, HeadRow>();
+  try {
+    const group = groupCommit(db, { clock, busyMs, fault, onBegin: () => heads.clear() });
+    return { db, sql: prepareAll(db), group, heads };
   } catch (error) {
     db.close();
     throw fault(error);
   }
 }
 
-const selectRun = `select run.id, session.id as session, run.created_at, run.place, run.parent
-  from run join session on session.n = run.session`;
+function headOf({ sql, heads }: Connection, run: string): HeadRow {
+  const head: HeadRow | undefined = heads.get(run) ?? sql.head.get(run);
+  if (head === undefined) throw noRun(run);
+  heads.set(run, head);
+  return head;
+}
+
+function sessionNumber({ sql }: Connection, id: string): number | undefined {
+  const row: { readonly n: number } | undefined = sql.sessionNumber.get(id);
+  return row?.n;
+}
+
+/** Stores blobs, and that the session names them and whatever its texts name. */
+function keep(
+  { sql }: Connection,
+  session: number,
+  blobs: readonly StoredBlob[],
+  texts: readonly string[],
+): void {
+  const digests = digestsIn(texts.join());
+  for (const { digest, bytes, redacted } of blobs) {
+    sql.addBlob.run(
+      digest,
+      redacted === true ? 1 : 0,
+      typeof bytes === 'string' ? Buffer.from(bytes) : bytes,
+    );
+    digests.add(digest);
+  }
+  for (const digest of digests) sql.addLink.run(session, digest);
+}
 
 function runRecord(row: RunRow): RunRecord {
   return {
