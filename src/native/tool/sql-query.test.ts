@@ -16,7 +16,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../clock.ts';
 import { readArguments } from './arguments.ts';
-import { childProgram } from './query-process.ts';
+import { childProgram, queryProcess } from './query-process.ts';
 import { resultText } from './result-text.ts';
 import { sqlQuery, statementFault } from './sql-query.ts';
 import type { ToolOutput } from './tool.ts';
@@ -261,6 +261,22 @@ describe('what is refused', () => {
     symlinkSync(join(outer, 'outside.sqlite'), join(workspace, 'moves.sqlite'));
     expect(await ask(tool, 'SELECT * FROM t')).toMatchObject({ code: 'tool.path-refused' });
   });
+});
+
+test('the process itself refuses a path that is a link by the time it is opened', async () => {
+  const queries = queryProcess(childProgram());
+  const request = { query: 'SELECT 1', params: [], rowsMax: 1, bytesMax: 1000 };
+  const signal = AbortSignal.timeout(10_000);
+  const message = 'the database moved while it was being opened';
+  expect(await queries.ask(request, join(workspace, 'link.sqlite'), signal)).toEqual({
+    end: 'replied',
+    reply: { id: 1, ok: false, refused: false, message },
+  });
+  // It opens anew for each request until it succeeds, and another database gets another process.
+  expect(await queries.ask(request, join(workspace, 'a.sqlite'), signal)).toMatchObject({
+    reply: { id: 2, ok: true, rows: [[1]] },
+  });
+  await queries.close();
 });
 
 describe('the process', () => {
