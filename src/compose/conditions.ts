@@ -32,6 +32,10 @@ const celTypes: Readonly<Record<FactType, string>> = {
   list: 'list<string>',
 };
 
+// Bounds that keep reading and evaluating within the stack.
+const depthMax = 500;
+const charactersMax = 5_000;
+
 /**
  * Makes the compiler for one set of facts; `env.*` is readable besides. cel-js reads and type-checks, the evaluation is
  * ours: its evaluator throws for an unknown fact, twenty times as dear as an answer, and gives up on a ternary or a
@@ -42,7 +46,7 @@ export function conditionCompiler(facts: FactTypes): CompileCondition {
   return (source) => {
     const parsed = parse(cel, source);
     const read = new Set<string>();
-    const evaluate = compileNode(parsed.ast, facts, read);
+    const evaluate = compileNode(parsed.ast, facts, read, 0);
     const check = parsed.check();
     if (!check.valid) throw typeFault(check.error);
     if (check.type !== 'bool') {
@@ -62,16 +66,13 @@ export function conditionCompiler(facts: FactTypes): CompileCondition {
   };
 }
 
-/** What keeps a name from being a fact's; undefined where nothing does. CEL has reserved words and names of its own. */
-export function factNameFault(name: string, type: FactType): string | undefined {
+/** True where CEL keeps the name for itself, as a reserved word or the name of a type. */
+export function isReservedName(name: string, type: FactType): boolean {
   try {
     const parsed = typedEnvironment(new Map([[name, type]])).parse(name);
-    const check = parsed.check();
-    return selectorOf(parsed.ast) === name && check.type === celTypes[type]
-      ? undefined
-      : 'means something else';
+    return selectorOf(parsed.ast) !== name || parsed.check().type !== celTypes[type];
   } catch {
-    return 'is reserved';
+    return true;
   }
 }
 
@@ -104,6 +105,13 @@ function typedEnvironment(facts: FactTypes): Environment {
 }
 
 function parse(cel: Environment, source: string) {
+  if (source.length > charactersMax) {
+    throw new TextFault(
+      0,
+      `the condition has ${source.length} characters, and at most ${charactersMax} were expected`,
+      'Make it a fact of its own.',
+    );
+  }
   try {
     return cel.parse(source);
   } catch (thrown) {
@@ -131,8 +139,15 @@ function selectorOf(node: ASTNode): string | undefined {
   return base === undefined ? undefined : `${base}.${node.args[1]}`;
 }
 
-function compileNode(node: ASTNode, facts: FactTypes, read: Set<string>): Evaluate {
-  const compile: Compile = (inner) => compileNode(inner, facts, read);
+function compileNode(node: ASTNode, facts: FactTypes, read: Set<string>, depth: number): Evaluate {
+  if (depth === depthMax) {
+    throw new TextFault(
+      node.start,
+      `the condition is nested more than ${depthMax} deep`,
+      'Make it a fact of its own.',
+    );
+  }
+  const compile: Compile = (inner) => compileNode(inner, facts, read, depth + 1);
   switch (node.op) {
     case 'value':
       return literal(node, node.args);

@@ -3,7 +3,7 @@
 /** The candidate with the fewest edits, if they are few enough to be a slip of the hand; else undefined. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let fewest = Math.max(2, Math.floor(name.length / 3)) + 1;
+  let fewest = Math.max(1, Math.floor(name.length / 3)) + 1;
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= fewest) continue;
     const edits = editDistance(name.toLowerCase(), candidate.toLowerCase());

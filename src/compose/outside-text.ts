@@ -31,8 +31,9 @@ export function plainText(text: string): string {
 export function plainContinuation(before: string, value: string): string {
   const line = before.slice(before.lastIndexOf('\n') + 1);
   const found = opening.exec(line + value);
-  if (found === null || opening.test(line)) return value;
+  if (found === null) return value;
   const at = Math.max(0, found[0].length - line.length);
+  if (found[0].length < line.length && opening.test(line)) return value;
   return `${value.slice(0, at)}\\${value.slice(at)}`;
 }
 

@@ -154,7 +154,8 @@ class TemplateReader {
     }
     const line = ownLine(this.#body, at, at + tag[0].length);
     this.#text(this.#body.slice(from, Math.max(from, line.start)));
-    if (when !== null) this.#open(at, at + when[0].indexOf(when[1] ?? ''), when[1] ?? '');
+    if (when !== null)
+      this.#open(at, at + when[0].length - '%}'.length - (when[1] ?? '').length, when[1] ?? '');
     else if (bare?.[1] === 'else') this.#else(at);
     else this.#end(at);
     return line.end;

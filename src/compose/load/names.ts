@@ -1,6 +1,6 @@
 /** Names in agent.yaml that must point to something: facts, capabilities, tools, probes, situations. */
 import type { z } from 'zod';
-import { factNameFault } from '../conditions.ts';
+import { isReservedName } from '../conditions.ts';
 import {
   builtInFacts,
   builtInRoots,
@@ -103,8 +103,7 @@ function mustBeFactName(map: YamlMap, name: string, type: FactDeclaration['type'
   if (within !== undefined) {
     throw fail(`'${name}' is a fact and also the beginning of '${within}'`, 'Rename one of the two.');
   }
-  const fault = factNameFault(name, type);
-  if (fault !== undefined) throw fail(`'${name}' ${fault} in CEL`, 'Use another name.');
+  if (isReservedName(name, type)) throw fail(`CEL keeps the name '${name}' for itself`, 'Use another name.');
 }
 
 /** A value of the right type for a fact, or a located error with the mend. */
@@ -170,7 +169,7 @@ export function heldCapabilities(
   for (const [name, value] of Object.entries(written)) {
     const at = [...path, name];
     if (name === 'from') {
-      if (typeof value === 'boolean')
+      if (value !== 'all' && value !== 'none')
         throw map.error(map.valueOffset(at), 'from is all or none', 'Write one of the two.');
       continue;
     }

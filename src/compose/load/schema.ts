@@ -74,11 +74,7 @@ export const agentSchema = z.strictObject({
   situations: z.record(name, z.record(z.string(), factValue)).optional(),
   capabilities: z
     .union(
-      [
-        z.enum(['all', 'none']),
-        z.array(name),
-        z.record(z.string(), z.union([z.boolean(), z.enum(['all', 'none'])])),
-      ],
+      [z.enum(['all', 'none']), z.array(name), z.record(z.string(), z.union([z.boolean(), z.string()]))],
       {
         error: 'all, none, a list of capabilities, or a map such as { from: none, sql: true }',
       },
@@ -129,13 +125,19 @@ export function agentJsonSchema(): Record<string, unknown> {
   return { title: 'agent.yaml of Writ', ...z.toJSONSchema(agentSchema, { io: 'input' }) };
 }
 
-/** Checks a map against a form. Throws the error that stands first in the file. */
+/**
+ * Checks a map against a form. Throws the error that stands first in the file; a misspelt key before all others, because
+ * it explains what is missing, and what is missing last.
+ */
 export function readForm<S extends z.ZodType>(schema: S, map: YamlMap): z.output<S> {
   const result = schema.safeParse(map.value);
   if (result.success) return result.data;
-  const errors = result.error.issues.flatMap((issue) => issueErrors(schema, map, issue));
-  const [first] = errors.sort((a, b) => order(a) - order(b));
-  throw first ?? result.error;
+  const rank = ({ code, path }: z.core.$ZodIssue) =>
+    code === 'unrecognized_keys' ? 0 : valueAt(map.value, path) === undefined ? 2 : 1;
+  const issues = [...result.error.issues].sort((a, b) => rank(a) - rank(b));
+  const first = issues.filter((issue) => rank(issue) === rank(issues[0] ?? issue));
+  const errors = first.flatMap((issue) => issueErrors(schema, map, issue));
+  throw errors.sort((a, b) => order(a) - order(b))[0] ?? result.error;
 }
 
 function order(error: ComposeError): number {

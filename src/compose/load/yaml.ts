@@ -42,7 +42,7 @@ export class YamlMap {
   constructor(source: SourceText, text: string, base: number, what: string) {
     this.source = source;
     this.#base = base;
-    const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent' });
+    const document = parseDocument(text, { prettyErrors: false });
     this.#root = document.contents;
     const fault = document.errors[0] ?? document.warnings[0];
     if (fault !== undefined) throw this.#yamlError(fault, text);
