@@ -18,6 +18,7 @@ export interface SseReader {
   end(take: (event: SseEvent) => void): void;
 }
 
+const noBytes = Buffer.alloc(0);
 const eventCharsMaxDefault = 16 * 1024 * 1024;
 
 /** A reader of one stream. `eventCharsMax`: UTF-16 units of all lines of one event, by default 16 Mi. */
@@ -28,7 +29,7 @@ export function sseReader(options: { readonly eventCharsMax?: number } = {}): Ss
 class LineReader implements SseReader {
   readonly #charsMax: number;
   /** Bytes of a character whose other bytes have not come. */
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes: Buffer = noBytes;
   /** The line so far. It is only ever appended to: searching it again for each chunk would cost quadratic time. */
   #line = '';
   #started = false;
@@ -45,7 +46,8 @@ class LineReader implements SseReader {
     const seen = chunk instanceof Buffer ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     const bytes = this.#bytes.length === 0 ? seen : Buffer.concat([this.#bytes, seen]);
     const held = unfinishedBytes(bytes);
-    this.#bytes = Buffer.from(bytes.subarray(bytes.length - held));
+    // A copy, because the chunk's memory belongs to whoever read it.
+    this.#bytes = held === 0 ? noBytes : Buffer.from(bytes.subarray(bytes.length - held));
     this.#read(bytes.toString('utf8', 0, bytes.length - held), take);
   }
 

@@ -128,9 +128,8 @@ describe('a spec that names no model', () => {
     });
   });
 
-  test.each(['mistral/x', 'constructor/x', '__proto__/x'])('%s is no provider we know', (spec) => {
-    const found = refusal(spec);
-    expect(['model.unknown-provider', 'model.bad-spec']).toContain(found.code);
+  test('an unknown provider is not found among the properties that every object has', () => {
+    expect(refusal('constructor/x').code).toBe('model.unknown-provider');
   });
 
   test('an unknown provider is told which are known', () => {
@@ -241,8 +240,8 @@ describe('attribution', () => {
   });
 
   test.each([
-    [{ title: 'a\r\nx-evil: 1' }, 'U+000D at position 2'],
-    [{ title: 'Über' }, 'U+00DC at position 1'],
+    [{ title: 'a\r\nx-evil: 1' }, 'the character U+000D at position 2'],
+    [{ title: 'Über' }, 'the character U+00DC at position 1'],
     [{ title: '  ' }, 'a blank text'],
     [{ referer: '' }, 'a blank text'],
     [{ sessionId: 's'.repeat(257) }, '257 characters'],
