@@ -21,8 +21,8 @@ interface Fault {
   readonly what: string;
 }
 
-// A cycle shows as endless depth; nothing honest nests this far.
-const depthMax = 200;
+/** A cycle shows as endless depth; nothing honest nests this far. */
+export const depthMax = 200;
 
 function faultIn(value: unknown, depth: number): Fault | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;

@@ -1,4 +1,5 @@
 /** Finds known secrets in text and bytes, in the forms in which programs write them, and puts their names in their place. */
+import { depthMax } from './record-text.ts';
 
 export interface Secret {
   /** What a reader sees instead: `[secret NAME]`. */
@@ -51,24 +52,28 @@ export function redactor(secrets: readonly Secret[]): Redactor {
   }
 
   function json<T>(value: T): T {
-    return clean(value, text) as T;
+    return clean(value, text, 0) as T;
   }
 
   return { text, bytes, json };
 }
 
-function clean(value: unknown, text: (text: string) => string): unknown {
+function clean(value: unknown, text: (text: string) => string, depth: number): unknown {
   if (typeof value === 'string') return text(value);
-  if (typeof value !== 'object' || value === null) return value;
+  // The store refuses a record this deep, so it may pass unchanged. A record may stand in a list: hence one level more.
+  if (typeof value !== 'object' || value === null || depth > depthMax + 1) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item) => clean(item, text));
+    const items = value.map((item) => clean(item, text, depth + 1));
     return items.some((item, i) => item !== value[i]) ? items : value;
   }
   // What is not closed JSON is refused by the store, which sees it unchanged.
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return value;
   const members = Object.entries(value);
-  const cleaned = members.map(([key, member]): [string, unknown] => [text(key), clean(member, text)]);
+  const cleaned = members.map(([key, member]): [string, unknown] => [
+    text(key),
+    clean(member, text, depth + 1),
+  ]);
   const same = cleaned.every(([key, member], i) => key === members[i]?.[0] && member === members[i]?.[1]);
   return same ? value : Object.fromEntries(cleaned);
 }

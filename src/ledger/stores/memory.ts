@@ -18,6 +18,7 @@ interface KeptSession {
 
 interface KeptRun {
   readonly record: RunRecord;
+  readonly session: KeptSession;
   readonly events: { readonly text: string; readonly at: number; readonly epoch: number }[];
   lease: LeaseRow;
 }
@@ -67,14 +68,16 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
 
     async createRun(run) {
       isOpen();
-      if (!sessions.has(run.session)) throw noSession(run.session);
+      const session = sessions.get(run.session);
+      if (session === undefined) throw noSession(run.session);
       if (runs.has(run.id)) throw alreadyExists(`run ${run.id}`);
       for (const { record } of runs.values()) {
         if (record.session === run.session && record.index === run.index) {
           throw alreadyExists(`run ${run.index} of session ${run.session}`);
         }
       }
-      runs.set(run.id, { record: { ...run }, events: [], lease: { epoch: 0, holder: '', expires: 0 } });
+      const lease = { epoch: 0, holder: '', expires: 0 };
+      runs.set(run.id, { record: { ...run }, session, events: [], lease });
     },
 
     async run(id) {
@@ -86,9 +89,9 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
     async runs(filter = {}) {
       isOpen();
       return [...runs.values()]
+        .filter(({ record }) => filter.session === undefined || record.session === filter.session)
+        .filter(({ session }) => filter.agent === undefined || session.agent === filter.agent)
         .map(({ record }) => ({ ...record }))
-        .filter((run) => filter.session === undefined || run.session === filter.session)
-        .filter((run) => filter.agent === undefined || sessions.get(run.session)?.agent === filter.agent)
         .reverse()
         .sort((a, b) => b.createdAt - a.createdAt)
         .slice(0, filter.limit);
@@ -129,9 +132,7 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
       const texts = events.map(recordText);
       const run = runOf(lease.run);
       if (run.lease.epoch !== lease.epoch) throw fenced(lease, run.lease.epoch);
-      const session = sessions.get(run.record.session);
-      if (session === undefined) throw noSession(run.record.session);
-      keep(session, options.blobs ?? [], texts);
+      keep(run.session, options.blobs ?? [], texts);
       const at = clock.now();
       const first = run.events.length + 1;
       for (const text of texts) run.events.push({ text, at, epoch: lease.epoch });

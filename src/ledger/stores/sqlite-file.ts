@@ -102,10 +102,11 @@ function checkHeader(path: string, file: Stats, journal: boolean): void {
   const bytes = pageBytes * header.readUInt32BE(28);
   if (file.size >= bytes) return;
   if (!journal) throw damaged(path, `has ${file.size} of ${bytes} bytes`);
-  // After a kill in mid-checkpoint the journal still has the missing pages. SQLite can tell, and reading only, it writes nothing.
+  // After a kill in mid-checkpoint the journal still has the missing pages. SQLite can tell, and reading it writes nothing.
   const reader = new DatabaseSync(path, { readOnly: true, timeout: 1000 });
   try {
-    reader.prepare('select count(*) from sqlite_schema').get();
+    const answer: unknown = Object.values(reader.prepare('pragma quick_check(1)').get() ?? {})[0];
+    if (answer !== 'ok') throw damaged(path, `has ${file.size} of ${bytes} bytes`);
   } finally {
     reader.close();
   }
@@ -163,9 +164,27 @@ function newer(path: string, version: number): LedgerError {
   );
 }
 
+// SQLite's primary result codes (https://www.sqlite.org/rescode.html) with its own texts for them: what the binding
+// throws from `all` has no code.
+const results: Readonly<Record<string, number>> = {
+  'database is locked': 5,
+  'database table is locked': 6,
+  'attempt to write a readonly database': 8,
+  'disk I/O error': 10,
+  'database disk image is malformed': 11,
+  'database or disk is full': 13,
+  'unable to open database file': 14,
+  'file is not a database': 26,
+};
+
+function resultCode(error: unknown): number {
+  const code = numberIn(error, 'sqliteCode') & 255;
+  return code === 0 && error instanceof Error ? (results[error.message] ?? 0) : code;
+}
+
 /** True for "somebody else has it locked", which passes. */
 export function isBusy(error: unknown): boolean {
-  const code = numberIn(error, 'sqliteCode') & 255;
+  const code = resultCode(error);
   return code === 5 || code === 6;
 }
 
@@ -174,8 +193,7 @@ export function storeFault(error: unknown, path: string): LedgerError {
   if (error instanceof LedgerError) return error;
   const extra = { details: { path }, cause: error };
   const errno = numberIn(error, 'systemErrno') || -numberIn(error, 'errno');
-  // SQLite's primary result code: https://www.sqlite.org/rescode.html
-  const code = numberIn(error, 'sqliteCode') & 255;
+  const code = resultCode(error);
   if (code === 13 || errno === system.errno.ENOSPC || errno === system.errno.EDQUOT) {
     return new LedgerError('ledger.disk-full', `No room is left to write the ledger ${path}.`, {
       next: 'Free space on that disk, then resume the run.',

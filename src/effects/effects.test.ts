@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'vitest';
+import type { EventBody } from '../protocol/events.ts';
+import { decide, effectsOf } from './effects.ts';
+import { dispatchOf, effectCall, numbered, observeOf } from './record.cases.ts';
+
+const call = effectCall();
+const at = { turn: 1, position: 1, attempt: 1 };
+const lost: EventBody = { type: 'effect-unknown', ...at, reason: 'cut' };
+const notSent: EventBody = { type: 'effect-not-dispatched', ...at, reason: 'refused' };
+const cancel: EventBody = { type: 'cancel-request', by: 'user', reason: '' };
+const resolve = (decision: 'retry-authorized' | 'abandoned'): EventBody => ({
+  type: 'effect-resolve',
+  turn: 1,
+  position: 1,
+  decision,
+  by: 'user',
+  reason: '',
+});
+const view = (...bodies: EventBody[]) => effectsOf(numbered(bodies));
+const here = { run: 'run_a', turn: 1, position: 1 };
+const seen = { status: 'succeeded', text: 'digest', truncated: false, bytes: 2, late: false };
+
+describe('the view of a record', () => {
+  test('has every attempt with its end', () => {
+    const events = [
+      dispatchOf(call),
+      lost,
+      resolve('retry-authorized'),
+      dispatchOf(call, 2),
+      observeOf(call, { attempt: 2 }),
+    ];
+    expect([...view(...events).values()]).toEqual([
+      {
+        id: here,
+        tool: 'book',
+        repeat: 'once',
+        key: 'book',
+        fingerprint: 'print-1',
+        state: 'observed',
+        attempts: [
+          { attempt: 1, state: 'retry-authorized', observation: null },
+          { attempt: 2, state: 'observed', observation: seen },
+        ],
+      },
+    ]);
+  });
+
+  test('can be carried on from an earlier one, which stays as it was', () => {
+    const before = view(dispatchOf(call));
+    const after = effectsOf(numbered([observeOf(call)]), before);
+    expect([before.get('1.1')?.state, after.get('1.1')?.state]).toEqual(['dispatching', 'observed']);
+    expect(after).toEqual(view(dispatchOf(call), observeOf(call)));
+  });
+
+  test('a cancel concerns what is on its way, nothing else', () => {
+    const other = effectCall({ position: 2, key: 'other', fingerprint: 'print-2' });
+    const states = view(dispatchOf(call), observeOf(call), dispatchOf(other), cancel, cancel);
+    expect([...states.values()].map(({ state }) => state)).toEqual(['observed', 'cancel-requested']);
+  });
+
+  test('a late observation settles the attempt it belongs to', () => {
+    const effect = view(dispatchOf(call), lost, observeOf(call, { late: true })).get('1.1');
+    expect([effect?.state, effect?.attempts[0]?.observation?.late]).toEqual(['observed', true]);
+  });
+
+  test.each<[string, EventBody[]]>([
+    ['an observation without a dispatch', [observeOf(call)]],
+    ['an attempt that was never made', [dispatchOf(call), observeOf(call, { attempt: 2 })]],
+    ['two observations of one attempt', [dispatchOf(call), observeOf(call), observeOf(call)]],
+    ['a second dispatch of an open once-effect', [dispatchOf(call), dispatchOf(call, 2)]],
+    ['a skipped attempt', [dispatchOf(call), notSent, dispatchOf(call, 3)]],
+    [
+      'another call at the same place',
+      [dispatchOf(call), notSent, dispatchOf(effectCall({ fingerprint: 'x' }), 2)],
+    ],
+  ])('refuses %s', (_what, bodies) => {
+    expect(() => view(...bodies)).toThrow(
+      expect.objectContaining({
+        name: 'EffectsError',
+        code: 'effects.impossible-event',
+        next: expect.any(String),
+      }),
+    );
+  });
+});
+
+describe('the decision about the next call', () => {
+  const again = effectCall({ turn: 2 });
+  const other = effectCall({ turn: 2, fingerprint: 'print-2' });
+  const idempotent = effectCall({ repeat: 'idempotent' });
+
+  test.each([
+    ['the first call', [], call, { do: 'dispatch', attempt: 1 }],
+    [
+      'the same place after an observation',
+      [dispatchOf(call), observeOf(call)],
+      call,
+      { do: 'replay', from: here, observation: seen },
+    ],
+    [
+      'the same place without one',
+      [dispatchOf(call)],
+      call,
+      { do: 'unknown', attempt: 1, state: 'dispatching' },
+    ],
+    [
+      'the same place, cancelled on its way',
+      [dispatchOf(call), cancel],
+      call,
+      { do: 'unknown', attempt: 1, state: 'cancel-requested' },
+    ],
+    [
+      'the same place, unknown',
+      [dispatchOf(call), lost],
+      call,
+      { do: 'unknown', attempt: 1, state: 'unknown' },
+    ],
+    [
+      'the same place, given up',
+      [dispatchOf(call), lost, resolve('abandoned')],
+      call,
+      { do: 'unknown', attempt: 1, state: 'abandoned' },
+    ],
+    [
+      'the same place, retry allowed',
+      [dispatchOf(call), lost, resolve('retry-authorized')],
+      call,
+      { do: 'redo', attempt: 2 },
+    ],
+    ['the same place, proven not sent', [dispatchOf(call), notSent], call, { do: 'dispatch', attempt: 2 }],
+    [
+      'the same place of an idempotent tool',
+      [dispatchOf(idempotent), lost],
+      idempotent,
+      { do: 'redo', attempt: 2 },
+    ],
+    [
+      'equal arguments elsewhere, observed',
+      [dispatchOf(call), observeOf(call)],
+      again,
+      { do: 'replay', from: here, observation: seen },
+    ],
+    [
+      'equal arguments, repeatable',
+      [dispatchOf(call), observeOf(call)],
+      { ...again, repeatable: true },
+      { do: 'dispatch', attempt: 1 },
+    ],
+    [
+      'equal arguments of an idempotent tool',
+      [dispatchOf(idempotent), observeOf(call)],
+      { ...again, repeat: 'idempotent' as const },
+      { do: 'dispatch', attempt: 1 },
+    ],
+    ['equal arguments elsewhere, unknown', [dispatchOf(call), lost], again, { do: 'held', by: here }],
+    [
+      'other arguments under the same key, unknown',
+      [dispatchOf(call), lost],
+      other,
+      { do: 'held', by: here },
+    ],
+    ['other arguments under the same key, on their way', [dispatchOf(call)], other, { do: 'held', by: here }],
+    [
+      'a repeatable call under the same key, unknown',
+      [dispatchOf(call), lost],
+      { ...again, repeatable: true },
+      { do: 'held', by: here },
+    ],
+    ['another key', [dispatchOf(call), lost], { ...other, key: 'x' }, { do: 'dispatch', attempt: 1 }],
+    [
+      'the same key, given up',
+      [dispatchOf(call), lost, resolve('abandoned')],
+      other,
+      { do: 'dispatch', attempt: 1 },
+    ],
+    [
+      'a read, whatever is unknown',
+      [dispatchOf(call), lost],
+      { ...again, access: 'read' as const },
+      { do: 'dispatch', attempt: 1 },
+    ],
+    [
+      'a read at the same place',
+      [dispatchOf(call), observeOf(call)],
+      { ...call, access: 'read' as const },
+      { do: 'dispatch', attempt: 1 },
+    ],
+  ])('%s', (_what, bodies, given, decision) => {
+    expect(decide(view(...bodies), given)).toEqual(decision);
+  });
+
+  test('a retry is held too while another effect of its key is open', () => {
+    const second = effectCall({ position: 2, fingerprint: 'print-2' });
+    const held = view(dispatchOf(call), lost, resolve('retry-authorized'), dispatchOf(second));
+    expect(decide(held, call)).toEqual({ do: 'held', by: { run: 'run_a', turn: 1, position: 2 } });
+  });
+
+  test('a failure is an observation', () => {
+    const failed = view(dispatchOf(call), observeOf(call, { status: 'failed' }));
+    expect(decide(failed, again)).toMatchObject({ do: 'replay', observation: { status: 'failed' } });
+  });
+
+  test('another call at a place that is taken is an error', () => {
+    expect(() => decide(view(dispatchOf(call)), effectCall({ fingerprint: 'x' }))).toThrow(
+      expect.objectContaining({ code: 'effects.other-call' }),
+    );
+  });
+});
