@@ -100,10 +100,13 @@ describe('a server that does not stream', () => {
         message: {
           role: 'assistant',
           content: 'Hi',
-          reasoning_content: 'hm',
+          reasoning_details: [
+            { type: 'reasoning.text', text: 'h', index: 0 },
+            { type: 'reasoning.text', text: 'm', index: 0 },
+          ],
           tool_calls: [
-            { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } },
-            { id: 'a', type: 'function', function: { name: 'g', arguments: '' } },
+            { id: 'a', type: 'function', function: { name: 'f', arguments: '' } },
+            { id: 'a', type: 'function', function: { name: 'g', arguments: '{}' } },
           ],
         },
         finish_reason: 'tool_calls',
@@ -118,10 +121,13 @@ describe('a server that does not stream', () => {
       message: {
         role: 'assistant',
         text: 'Hi',
-        reasoning: { text: 'hm', opaque: { reasoning_content: 'hm' } },
+        reasoning: {
+          text: 'hm',
+          opaque: { reasoning_details: body.choices[0]?.message.reasoning_details as never },
+        },
         calls: [
-          { id: 'a', name: 'f', arguments: '{}' },
-          { id: 'a', name: 'g', arguments: '' },
+          { id: 'a', name: 'f', arguments: '' },
+          { id: 'a', name: 'g', arguments: '{}' },
         ],
       },
       finish: 'tool-calls',

@@ -148,6 +148,13 @@ describe('how it ends', () => {
     expect(seen('data: {"error":"x"}\n\n')).toBe(true);
     expect(seen('data: oops\n\n')).toBe(true);
   });
+
+  test('nothing behind the end mark is even read', () => {
+    const reader = wire.reader();
+    reader.push(sse([delta({ content: 'a' }), stop, '[DONE]']));
+    for (let i = 0; i < 17; i += 1) reader.push(Buffer.alloc(1024 * 1024, 'x'));
+    expect(reader.end()).toEqual(message({ text: 'a' }));
+  });
 });
 
 describe('tool calls', () => {
@@ -201,6 +208,14 @@ describe('tool calls', () => {
         calls({ id: 'b', function: g }),
       ],
       [f, g],
+    ],
+    [
+      'in pieces without index, with id and name in every piece',
+      [
+        calls({ id: 'a', function: { name: 'f', arguments: '{"x"' } }),
+        calls({ id: 'a', function: { name: 'f', arguments: ':1}' } }),
+      ],
+      [f],
     ],
     [
       'with one id twice',
@@ -303,9 +318,10 @@ describe('reasoning', () => {
       piece({ type: 'reasoning.text', signature: 'S', text: null, index: 0 }),
       piece({ type: 'reasoning.encrypted', data: 'E1', index: 1, id: 'r1' }),
       piece({ type: 'reasoning.encrypted', data: 'E2', index: 1, id: 'r1' }),
-      piece({ type: 'reasoning.summary', summary: 'c', index: 2 }, 'c'),
+      piece({ type: 'reasoning.summary', summary: 'c', index: 2, id: 's1' }, 'c'),
+      piece({ type: 'reasoning.summary', summary: 'd', index: 2, id: 's2' }, 'd'),
     ];
-    expect(end(...chunks, stop)).toMatchObject({ message: { reasoning: { text: 'abc' } } });
+    expect(end(...chunks, stop)).toMatchObject({ message: { reasoning: { text: 'abcd' } } });
     expect(back(...chunks)).toEqual({
       role: 'assistant',
       content: 'x',
@@ -313,7 +329,8 @@ describe('reasoning', () => {
         { type: 'reasoning.text', text: 'ab', index: 0, format: 'f', signature: 'S' },
         { type: 'reasoning.encrypted', data: 'E1', index: 1, id: 'r1' },
         { type: 'reasoning.encrypted', data: 'E2', index: 1, id: 'r1' },
-        { type: 'reasoning.summary', summary: 'c', index: 2 },
+        { type: 'reasoning.summary', summary: 'c', index: 2, id: 's1' },
+        { type: 'reasoning.summary', summary: 'd', index: 2, id: 's2' },
       ],
     });
   });

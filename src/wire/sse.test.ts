@@ -94,6 +94,13 @@ describe('the limit of one event', () => {
     }
   });
 
+  test('is kept for a line that never ends', () => {
+    const reader = sseReader({ eventCharsMax: 60 });
+    const push = () => reader.push(Buffer.from('x'.repeat(40)), () => {});
+    push();
+    expect(push).toThrow(WireError);
+  });
+
   test('lets an event of exactly that size through', () => {
     expect(read([Buffer.from(`data:${'x'.repeat(55)}\n\n`)], 60)).toEqual([data('x'.repeat(55))]);
   });

@@ -92,8 +92,6 @@ class Flight {
     const request = (secure ? requestHttps : requestHttp)(url, {
       method: 'POST',
       agent,
-      // The agent's own timeout is for idle sockets; a request at work must not inherit it.
-      timeout: 0,
       headers: { ...headers, 'content-length': String(body.length) },
     });
     this.#request = request;

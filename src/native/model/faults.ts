@@ -196,14 +196,7 @@ function connectionFault(asked: Asked, done: Exchange, error: Error): Fault {
   }
   if (done.dispatched === 'no') {
     const next = 'Check the base URL, that the server runs, and the network.';
-    // A name that does not exist will not exist in a second; a resolver that is busy may answer then.
-    return fault(
-      'model.unreachable',
-      asked,
-      `No connection to ${asked.url}: ${found}.`,
-      { next },
-      code !== 'ENOTFOUND',
-    );
+    return fault('model.unreachable', asked, `No connection to ${asked.url}: ${found}.`, { next }, true);
   }
   if (code.startsWith('HPE_')) {
     return fault(

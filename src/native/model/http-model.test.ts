@@ -1,4 +1,5 @@
 /** A model over real connections: exact bytes out and in, pooled sockets, closing, and a scripted model server. */
+import { getEventListeners } from 'node:events';
 import { LLMock } from '@copilotkit/aimock';
 import { afterEach, expect, test } from 'vitest';
 import type { WireDelta } from '../../wire/wire.ts';
@@ -140,6 +141,7 @@ test('many requests at once under one signal leave nothing behind', async () => 
   process.off('warning', warn);
   expect(replies.every((reply) => reply.ok)).toBe(true);
   expect(warnings).toEqual([]);
+  expect(getEventListeners(never, 'abort')).toEqual([]);
 });
 
 test('an answer that is whole does not wait for a server that keeps the connection open', async () => {
@@ -165,6 +167,26 @@ test('an answer that is whole stays whole when the connection then breaks', asyn
     ok: true,
     message: { text: 'a' },
   });
+});
+
+test('an answer that is whole stays whole when the caller then cancels', async () => {
+  const server = await serve((response) => response.writeHead(200).write(stream(...answerChunks('a'))));
+  const cancel = new AbortController();
+  const reply = modelAt(server).send('{}', {
+    signal: cancel.signal,
+    onDelta: () => setTimeout(() => cancel.abort(), 50),
+  });
+  expect(await reply).toMatchObject({ ok: true, message: { text: 'a' } });
+  await expect.poll(() => server.sockets[0]?.destroyed).toBe(true);
+});
+
+test('close lets go of idle connections at once', async () => {
+  const server = await serve((response) => response.end(stream(...answerChunks('a'))));
+  const model = modelAt(server);
+  await model.send('{}', { signal: never });
+  expect(server.sockets[0]?.destroyed).toBe(false);
+  await model.close();
+  await expect.poll(() => server.sockets[0]?.destroyed).toBe(true);
 });
 
 test('close cancels what is under way and refuses what comes after', async () => {

@@ -14,14 +14,13 @@ interface Provider {
 }
 
 /** The providers that need no base URL. */
-export const providers: Readonly<Record<string, Provider>> = {
-  openai: {
-    baseUrl: 'https://api.openai.com/v1',
-    keyEnv: 'OPENAI_API_KEY',
-    baseUrlEnv: 'OPENAI_BASE_URL',
-  },
-  openrouter: { baseUrl: 'https://openrouter.ai/api/v1', keyEnv: 'OPENROUTER_API_KEY' },
-};
+export const providers: ReadonlyMap<string, Provider> = new Map<string, Provider>([
+  [
+    'openai',
+    { baseUrl: 'https://api.openai.com/v1', keyEnv: 'OPENAI_API_KEY', baseUrlEnv: 'OPENAI_BASE_URL' },
+  ],
+  ['openrouter', { baseUrl: 'https://openrouter.ai/api/v1', keyEnv: 'OPENROUTER_API_KEY' }],
+]);
 
 export interface ResolveOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -52,7 +51,7 @@ export interface ResolvedModel extends Model {
  */
 export function resolveModel(spec: string, options: ResolveOptions): ResolvedModel {
   const { provider, name } = parseSpec(spec);
-  const known = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
+  const known = providers.get(provider);
   const fromEnv = known?.baseUrlEnv === undefined ? undefined : options.env[known.baseUrlEnv];
   const address = options.baseUrl ?? (fromEnv || known?.baseUrl);
   if (address === undefined) throw unknownProvider(provider);
@@ -98,7 +97,7 @@ function parseSpec(spec: string): { readonly provider: string; readonly name: st
 }
 
 function unknownProvider(provider: string): ModelError {
-  const known = Object.keys(providers);
+  const known = [...providers.keys()];
   return new ModelError(
     'model.unknown-provider',
     `Expected one of ${known.join(', ')}, or a base URL; found the provider '${provider}' and none.`,
@@ -141,7 +140,7 @@ function readKey(
 }
 
 function priceOf(spec: string, prices: Readonly<Record<string, Price>> | undefined): Price | null {
-  const price = prices !== undefined && Object.hasOwn(prices, spec) ? prices[spec] : undefined;
+  const price = prices?.[spec];
   if (price === undefined) return null;
   for (const rate of ['prompt', 'completion', 'cached', 'cacheWrite'] as const) {
     const usd: unknown = price[rate];
