@@ -49,8 +49,8 @@ FRAGMENTS
          mode = "headless" (built-in)
          workspace.dbt is unknown: nothing gave it a value (agent.yaml)
   out  team
-       when env.TEAM in ["long name long name long name long name long name long name long name
-         long name long name long name long name long name ", "x"] → false
+       when env.TEAM in ["long name long name long name long name long name long name long name long
+         name long name long name long name long name ", "x"] → false
          env.TEAM = "x\\n# y" (environment)
 `);
   });
