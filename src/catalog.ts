@@ -1,0 +1,87 @@
+/** The one page that names every part: harnesses, providers, tools, stores and probes, each loaded only when it is used. */
+import type { Vocabulary } from './compose/load/names.ts';
+import type { SqlQueryOptions } from './native/tool/sql-query.ts';
+import type { Json } from './protocol/json.ts';
+
+/** A part by name. `load` gives what makes it, or the part itself where nothing is to be chosen. */
+export interface Part<Loaded> {
+  readonly name: string;
+  /** One sentence for a list. */
+  readonly summary: string;
+  readonly load: () => Promise<Loaded>;
+}
+
+/** Options of a built-in tool as agent.yaml gives them, and the workspace it works in. The tool checks them itself. */
+export type ToolOptions = { readonly workspace: string } & { readonly [name: string]: Json };
+
+export const harnesses = [
+  {
+    name: 'native',
+    summary: 'A model of your choice, the tools of the agent, and the direct loop between them.',
+    load: async () => (await import('./native/native.ts')).native,
+  },
+] as const satisfies readonly Part<unknown>[];
+
+export const providers = [
+  {
+    name: 'openai',
+    summary: 'OpenAI, over its chat protocol; the key is read from OPENAI_API_KEY.',
+    load: async () => (await import('./native/model/providers.ts')).resolveModel,
+  },
+  {
+    name: 'openrouter',
+    summary: 'OpenRouter, over the chat protocol; the key is read from OPENROUTER_API_KEY.',
+    load: async () => (await import('./native/model/providers.ts')).resolveModel,
+  },
+] as const satisfies readonly Part<unknown>[];
+
+/** Each tool also says which capability an agent must hold for it. */
+export const tools = [
+  {
+    name: 'sql_query',
+    capability: 'sql',
+    summary: 'One reading SQL statement over a SQLite file of the workspace.',
+    load: async () => {
+      const { sqlQuery } = await import('./native/tool/sql-query.ts');
+      // The tool checks its options itself; they come from a file all the same.
+      return (options: ToolOptions) => sqlQuery(options as ToolOptions & SqlQueryOptions);
+    },
+  },
+  {
+    name: 'project_read',
+    capability: 'project',
+    summary: 'One text file, or the names in one folder, of the workspace.',
+    load: async () => {
+      const { projectRead } = await import('./native/tool/project-read.ts');
+      return (options: ToolOptions) => projectRead(options);
+    },
+  },
+] as const satisfies readonly (Part<unknown> & { readonly capability: string })[];
+
+export const stores = [
+  {
+    name: 'sqlite',
+    summary: 'One SQLite file that several processes may share; a kill loses nothing acknowledged.',
+    load: async () => (await import('./ledger/stores/sqlite.ts')).sqliteStore,
+  },
+  {
+    name: 'memory',
+    summary: 'Records that end with the process; for tests.',
+    load: async () => (await import('./ledger/stores/memory.ts')).memoryStore,
+  },
+] as const satisfies readonly Part<unknown>[];
+
+export const probes = [
+  {
+    name: 'project-marker',
+    summary: 'Whether a file of a given name stands in the workspace or near below it.',
+    load: async () => (await import('./compose/probes/project-marker.ts')).projectMarker,
+  },
+] as const satisfies readonly Part<unknown>[];
+
+/** What an agent.yaml may name. */
+export const vocabulary: Vocabulary = {
+  tools: tools.map((tool) => tool.name),
+  capabilities: tools.map((tool) => tool.capability),
+  probes: probes.map((probe) => probe.name),
+};

@@ -1,0 +1,92 @@
+/** The command line as one function: arguments and surroundings in, output and an exit code out. */
+import { CommanderError } from '@commander-js/extra-typings';
+import { composeCommand } from './compose.ts';
+import { type Context, type Environment, openContext, type Streams } from './context.ts';
+import { demoCommand } from './demo-command.ts';
+import { exitCodes, usageExitCode } from './exit.ts';
+import { initCommand } from './init.ts';
+import type { Interrupts } from './interrupts.ts';
+import { commandMaker, type NewCommand, usageError } from './program.ts';
+import { reportError } from './report-error.ts';
+import { runCommand } from './run.ts';
+import { runsCommand } from './runs.ts';
+
+/**
+ * Runs one command line. `argv` is what follows the program's name. Resolves with the exit code once all output was
+ * taken; never rejects and never exits the process. The streams stay the caller's.
+ */
+export async function main(
+  argv: readonly string[],
+  env: Environment,
+  streams: Streams,
+  cwd: string,
+  interrupts: Interrupts = () => new AbortController().signal,
+): Promise<number> {
+  const context = openContext(env, streams, cwd, interrupts);
+  const { options, task } = splitTask(argv);
+  const json = options.includes('--json');
+  const code = await runCommandLine(context, options, task).catch((thrown: unknown) =>
+    reportError(context, thrown, json),
+  );
+  try {
+    await context.stdout.flush();
+    await context.stderr.flush();
+    return code;
+  } catch (thrown) {
+    // The output is lost, for instance on a full disk: whatever was done, the caller did not get it.
+    const lost = reportError(context, thrown, false);
+    await context.stderr.flush().catch(() => {});
+    return code === exitCodes.completed ? lost : code;
+  }
+}
+
+async function runCommandLine(
+  context: Context,
+  argv: readonly string[],
+  task: string | undefined,
+): Promise<number> {
+  let exitCode: number = exitCodes.completed;
+  const parts: NewCommand = {
+    context,
+    command: commandMaker(context),
+    done: (code) => {
+      exitCode = code;
+    },
+  };
+  const program = parts
+    .command('writ')
+    .description('Compose an agent, run its task inside its authority and budget, and keep the record.')
+    .option('-V, --version', 'print the version')
+    .addHelpText('after', '\nEvery command explains itself: writ run --help');
+  for (const command of [
+    demoCommand(parts),
+    initCommand(parts),
+    composeCommand(parts),
+    runCommand(parts, task),
+    runsCommand(parts),
+  ])
+    program.addCommand(command);
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    const misuse = usageError(thrown, argv);
+    if (misuse !== undefined) throw misuse;
+    // Help that was asked for is an answer; help because no command was named is not.
+    return thrown.exitCode === 0 ? exitCodes.completed : usageExitCode;
+  }
+  return exitCode;
+}
+
+/**
+ * What follows the first `--` of `writ run` is the task and never an option, whatever it looks like. Only `run` has one;
+ * elsewhere `--` keeps its usual meaning.
+ */
+function splitTask(argv: readonly string[]): {
+  readonly options: readonly string[];
+  readonly task: string | undefined;
+} {
+  const at = argv[0] === 'run' ? argv.indexOf('--') : -1;
+  if (at < 0) return { options: argv, task: undefined };
+  return { options: argv.slice(0, at), task: argv.slice(at + 1).join(' ') };
+}
