@@ -108,6 +108,8 @@ export interface Host {
   ): Promise<EffectOutcome>;
   /** What the record already says of this call: its result, or that it is unknown. Undefined if it may still be run. */
   settled(call: EffectCall): Promise<EffectOutcome | undefined>;
+  /** True if the record says that the call at this place was sent at least once. */
+  dispatched(place: { readonly turn: number; readonly position: number }): boolean;
   approve(question: Omit<Ticket, 'id' | 'digest'>): Promise<Approval & { readonly ticket: Ticket }>;
 }
 

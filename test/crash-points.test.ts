@@ -39,20 +39,23 @@ const call = (id: string, name: string) => ({ id, name, arguments: '' });
 
 async function crashAt(nth: number, stored: 'before' | 'after') {
   let acted = 0;
-  const tools = (['look', 'book'] as const).map((name) =>
-    defineTool({
-      name,
-      description: `Acts as ${name}.`,
-      parameters: { type: 'object', properties: {}, additionalProperties: false },
-      capability: 'c',
-      access: name === 'look' ? 'read' : 'write',
-      repeat: name === 'look' ? 'safe' : 'once',
-      execute: async () => {
-        if (name === 'book') acted += 1;
-        return `${name} done`;
-      },
-    }),
-  );
+  const shared = {
+    description: 'Acts.',
+    parameters: { type: 'object', properties: {}, additionalProperties: false },
+    capability: 'c',
+  } as const;
+  const look = defineTool({ ...shared, name: 'look', access: 'read', execute: async () => 'look done' });
+  const book = defineTool({
+    ...shared,
+    name: 'book',
+    access: 'write',
+    repeat: 'once',
+    execute: async () => {
+      acted += 1;
+      return 'book done';
+    },
+  });
+  const tools = [look, book];
   const store = memoryStore({ clock: systemClock });
   const more = {
     approve: 'ask' as const,
@@ -89,4 +92,44 @@ describe.each(['before', 'after'] as const)('the record breaks %s a write is sto
     );
     if (answer?.includes('book done')) expect(acted).toBe(1);
   });
+});
+
+describe('a write that was sent before its process died', () => {
+  test.each(['once', 'idempotent'] as const)(
+    'is unknown, not "not run", when the run is cancelled instead of resumed (%s)',
+    async (repeat) => {
+      let acted = 0;
+      const book = defineTool({
+        name: 'book',
+        description: 'Books.',
+        parameters: { type: 'object', properties: {}, additionalProperties: false },
+        capability: 'c',
+        access: 'write',
+        repeat,
+        execute: async () => `booked ${++acted}`,
+      });
+      const store = memoryStore({ clock: systemClock });
+      const once: Script = ({ json }) =>
+        json.messages.length > 2 ? { text: 'ok' } : { calls: [{ id: 'a', name: 'book', arguments: '' }] };
+      const more = {
+        approve: 'ask' as const,
+        ask: async () => ({ decision: 'approved' as const, by: 'ana', reason: '' }),
+      };
+      // The seventh write is the observation: start, request, answer, question, its answer and the dispatch come before it.
+      const first = await openRig({ script: once, tools: [book], store: failingStore(store, 7, 'before') });
+      const second = await openRig({ script: once, tools: [book], store });
+      const third = await openRig({ script: once, tools: [], store });
+      opened.push(first, second, third);
+      const died = await first.run('Go.', more);
+      expect([died.status, acted]).toEqual(['unknown', 1]);
+      const cancelled = await third.resume(died.run, { signal: AbortSignal.abort() });
+      expect(cancelled.status).toBe('cancelled');
+      const result = (await store.events(died.run)).find((event) => event.type === 'tool-result');
+      expect(result).toMatchObject({ status: 'unknown', code: 'tool.outcome-unknown' });
+      expect(await second.run('Again.', { ...more, session: died.session })).toMatchObject({
+        status: 'completed',
+      });
+      expect(acted).toBe(1);
+    },
+  );
 });

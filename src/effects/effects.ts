@@ -166,6 +166,14 @@ export function decide(view: EffectView, call: EffectCall): Decision {
   return { do: here === undefined || here.state === 'not-dispatched' ? 'dispatch' : 'redo', attempt };
 }
 
+/** True if an attempt at this place left the process, as far as the record tells; only typed proof says it did not. */
+export function wasDispatched(
+  view: EffectView,
+  place: { readonly turn: number; readonly position: number },
+): boolean {
+  return view.get(placeOf(place))?.attempts.some(({ state }) => state !== 'not-dispatched') ?? false;
+}
+
 function observationOf(effect: EffectRecord): RecordedObservation | undefined {
   return effect.attempts.find(({ observation }) => observation !== null)?.observation ?? undefined;
 }

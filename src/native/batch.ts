@@ -68,7 +68,7 @@ export async function settleBatch(
   const open = checked.filter(isOpen);
   const outcome = await runOpen(working, open);
   if (outcome?.status === 'paused') return outcome;
-  for (const call of open.filter(isOpen)) conclude(working, call, notRun(outcome));
+  for (const call of open.filter(isOpen)) conclude(working, call, unrun(working, call, outcome));
   for (const text of messages) {
     conversation.texts.push(text ?? '');
     conversation.digests.push(sha256(text ?? ''));
@@ -109,7 +109,13 @@ interface OneEnd {
 async function runOne(working: Working, call: CheckedCall): Promise<OneEnd> {
   const { host, turn, run } = working;
   if (call.kind === 'rejected') {
-    conclude(working, call, failedEnd('rejected', call.code, call.message));
+    const rejected = failedEnd('rejected', call.code, call.message);
+    // Its tool may have vanished since the call was sent: then what it did is unknown, whatever is wrong with it now.
+    conclude(
+      working,
+      call,
+      host.dispatched({ turn, position: call.position }) ? lost(call.message) : rejected,
+    );
     return { ran: false };
   }
   const startedMs = host.clock.monotonicMs();
@@ -193,8 +199,19 @@ function fitOutput(host: Host, { status, text }: CallEnd) {
   return { text: cut, spent: { counter: whole.counter, limit: whole.limit, left: whole.left, wanted } };
 }
 
-function notRun(outcome: HarnessOutcome | undefined): CallEnd {
+function unrun(
+  { host, turn }: Working,
+  { position }: CheckedCall,
+  outcome: HarnessOutcome | undefined,
+): CallEnd {
   const why =
-    outcome !== undefined && 'error' in outcome ? outcome.error.message : 'the batch ended before it.';
-  return failedEnd('not-run', 'tool.not-run', `Not run: ${why}`);
+    outcome !== undefined && 'error' in outcome ? outcome.error.message : 'The batch ended before it.';
+  return host.dispatched({ turn, position })
+    ? lost(why)
+    : failedEnd('not-run', 'tool.not-run', `Not run: ${why}`);
+}
+
+function lost(why: string): CallEnd {
+  const text = `It was sent earlier and its outcome is unknown; it may have happened: do not repeat it. ${why}`;
+  return failedEnd('unknown', 'tool.outcome-unknown', text);
 }

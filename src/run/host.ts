@@ -1,6 +1,6 @@
 /** What the runtime gives a harness: record, budget, effects and approvals of one run, and nothing of the ledger itself. */
 import type { Clock } from '../clock.ts';
-import { decide, type EffectView, effectsOf } from '../effects/effects.ts';
+import { decide, type EffectView, effectsOf, wasDispatched } from '../effects/effects.ts';
 import { runEffect } from '../effects/run-effect.ts';
 import type { Host } from '../harness.ts';
 import type { Store } from '../ledger/store.ts';
@@ -74,6 +74,7 @@ export function openHost({ store, line, budget, desk, clock, signal, onLive }: H
       if (decision.do !== 'replay' && decision.do !== 'unknown') return undefined;
       return effect(call, () => Promise.reject(new Error('A settled call is never dispatched.')));
     },
+    dispatched: (place) => wasDispatched(viewNow(), place),
     approve: (question) => desk.approve(question),
   };
 }
