@@ -196,6 +196,7 @@ describe('what an error response says', () => {
     ['FastAPI', '{"detail":"Not Found"}', null, 'Not Found'],
     ['FastAPI with a list', '{"detail":[{"msg":"field required"}]}', null, '[{"msg":"field required"}]'],
     ['an error without a message', '{"error":{"why":1}}', null, '{"why":1}'],
+    ['half a surrogate pair', '{"error":"a\\ud83d"}', null, 'a\ufffd'],
     ['plain text', ' upstream\n  timed out ', null, 'upstream timed out'],
     ['an unknown object', '{"a":1}', null, '{"a":1}'],
     ['nothing', '', null, 'HTTP 500 with an empty body'],

@@ -61,13 +61,8 @@ function assistantJson(message: AssistantMessage): { [key: string]: Json } {
 
 // Only the fields of reasoning: a block of another protocol must not write over `role` or `content`.
 function replayedReasoning(opaque: Json | undefined): { [key: string]: Json } {
-  if (!isRecord(opaque)) return {};
-  const kept: { [key: string]: Json } = {};
-  for (const field of reasoningFields) {
-    const value = opaque[field];
-    if (value !== undefined) kept[field] = value as Json;
-  }
-  return kept;
+  if (typeof opaque !== 'object' || opaque === null || Array.isArray(opaque)) return {};
+  return Object.fromEntries(Object.entries(opaque).filter(([field]) => reasoningFields.includes(field)));
 }
 
 function toolJson({ name, description, parameters }: ToolSchema): Json {

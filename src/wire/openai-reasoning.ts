@@ -7,7 +7,7 @@ import type { Reasoning } from '../protocol/messages.ts';
 const plainFields = ['reasoning_content', 'reasoning'] as const;
 
 /** The fields that a recorded message may carry back to its provider. */
-export const reasoningFields = ['reasoning_details', ...plainFields] as const;
+export const reasoningFields: readonly string[] = ['reasoning_details', ...plainFields];
 
 export class ReasoningParts {
   #text = '';

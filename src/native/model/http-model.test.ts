@@ -148,6 +148,8 @@ test('an answer that is whole does not wait for a server that keeps the connecti
   const server = await serve((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(stream(...answerChunks('a')));
+    const more = setInterval(() => response.write(': still here\n'), 100);
+    response.on('close', () => clearInterval(more));
   });
   const reply = await modelAt(server).send('{}', { signal: never });
   expect(reply).toMatchObject({ ok: true, message: { text: 'a' } });
