@@ -278,6 +278,29 @@ export function storeCases(name: string, open: (clock: Clock) => Store): void {
         expect(await store.acquire('run_a', thisHolder(), 1000)).toMatchObject({ epoch: 3 });
       });
 
+      test('of two who want a run at one moment one gets it', async () => {
+        const lease = await begin(store);
+        await store.release(lease);
+        const wanted = ['elsewhere:1:1', 'elsewhere:2:1'].map((holder) =>
+          store.acquire('run_a', holder, 1000),
+        );
+        expect(await Promise.allSettled(wanted)).toEqual([
+          { status: 'fulfilled', value: { run: 'run_a', epoch: 2, holder: 'elsewhere:1:1' } },
+          { status: 'rejected', reason: code('ledger.lease-held') },
+        ]);
+      });
+
+      test('a lease renewed at the last moment is held from then on', async () => {
+        const lease = await begin(store);
+        clock.move(60_000);
+        const [, , taken] = await Promise.allSettled([
+          store.append(lease, [notice('x')]),
+          store.renew(lease, 1000),
+          store.acquire('run_a', 'elsewhere:1:1', 1000),
+        ]);
+        expect(taken).toEqual({ status: 'rejected', reason: code('ledger.lease-held') });
+      });
+
       test('writes take effect in the order of their calls', async () => {
         const lease = await begin(store);
         const [, , taken] = await Promise.all([
