@@ -3,6 +3,7 @@ import type { Agent } from './agent.ts';
 import { compose } from './compose.ts';
 import type { Fact, Probe } from './facts.ts';
 import { loadAgent } from './load/agent.ts';
+import { projectMarker } from './probes/project-marker.ts';
 import { type SituationInput, settle } from './situation.ts';
 import { folderWith, vocabulary } from './testing.cases.ts';
 
@@ -152,6 +153,25 @@ describe('probes', () => {
     expect((await factsOf({ profile: 'both' }))['git.branch']).toMatchObject({
       reason: 'no workspace was given',
     });
+  });
+
+  test('do not run for the template of a fragment that is out or replaced', async () => {
+    const lookedUp = async (header: string, input: SituationInput) => {
+      const template = `---\ntemplate: true\n${header}\n---\n{{ workspace.dbt | "?" }}\n`;
+      const agent = await loadAgent(folderWith({ ...files, 'instructions/told.md': template }), vocabulary);
+      const probe = scripted(yes);
+      await settle(agent, { ...input, profile: 'plain' }, [probe]);
+      return probe.runs.length;
+    };
+    expect(await lookedUp('when: mode == "x"', {})).toBe(0);
+    expect(await lookedUp('layer: identity', { texts: { identity: 'I' } })).toBe(0);
+    expect(await lookedUp('layer: identity', { texts: { identity: ' ' } })).toBe(1);
+  });
+
+  test('with options they cannot use stop the work', async () => {
+    const bad = yaml.replace('files: [m.yml]', 'file: m.yml');
+    const agent = await loadAgent(folderWith({ ...files, 'agent.yaml': bad }), vocabulary);
+    await expect(settle(agent, {}, [projectMarker])).rejects.toMatchObject({ code: 'compose.probe-options' });
   });
 
   test('that fail, answer another type or are not there leave the fact unknown, with the reason', async () => {

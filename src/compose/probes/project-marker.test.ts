@@ -118,6 +118,14 @@ describe('no marker', () => {
     }
   });
 
+  test('a candidate under two names is searched once', async () => {
+    const folder = clean();
+    symlinkSync(folder, join(folder, 'again'));
+    const listed: string[] = [];
+    expect(await find([folder, join(folder, 'again'), folder], watching(disk, listed))).toEqual(no);
+    expect(listed.filter((path) => path === folder)).toHaveLength(1);
+  });
+
   test('an incomplete partner has no veto', async () => {
     const locked = clean();
     expect(await find([clean(), '/does/not/exist'])).toEqual(no);
@@ -179,7 +187,7 @@ describe('could not tell', () => {
   });
 
   test('the order on the disk decides nothing', async () => {
-    const folder = clean();
+    const folder = folderWith({ 'b/x': '', 'a/x': '', 'c/d/x': '', 'c/a/x': '' });
     const reversed: Disk = { ...disk, list: async (path) => [...(await disk.list(path))].reverse() };
     const order: string[] = [];
     await find([folder], watching(disk, order));
