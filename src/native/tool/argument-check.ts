@@ -120,7 +120,7 @@ interface ZodOverride {
 
 /** A copy that nobody can change later, without `$schema`, which tells a model nothing and misleads ajv. */
 function modelSchema(name: string, schema: object): { readonly [key: string]: Json } {
-  const { $schema: _, ...copy } = JSON.parse(JSON.stringify(schema));
+  const { $schema: _, ...copy } = plainCopy(name, schema);
   if (copy.type !== 'object' || !isRecord(copy.properties ?? {}))
     throw new ToolError(
       'tool.bad-schema',
@@ -128,6 +128,17 @@ function modelSchema(name: string, schema: object): { readonly [key: string]: Js
       { next: 'Make the arguments the named fields of one object; providers accept nothing else.' },
     );
   return copy;
+}
+
+function plainCopy(name: string, schema: object): { readonly [key: string]: Json } {
+  try {
+    return JSON.parse(JSON.stringify(schema));
+  } catch (cause) {
+    throw new ToolError('tool.bad-schema', `${name}: expected parameters that can be written as JSON.`, {
+      next: 'Use only JSON values, and $ref instead of a cycle.',
+      cause,
+    });
+  }
 }
 
 let loaded: Ajv | undefined;

@@ -22,6 +22,9 @@ const base = {
   execute: () => null,
 } as const;
 
+const circle: Record<string, unknown> = { type: 'object' };
+circle.properties = { self: circle };
+
 /** What a `tools/*.mjs` file could write, past the compiler. */
 function defineLoosely(over: object): unknown {
   return defineTool({ ...base, ...over });
@@ -106,6 +109,7 @@ describe('a definition', () => {
     ['a schema without a type', { parameters: {} }, 'tool.bad-schema'],
     ['properties that are a list', { parameters: { type: 'object', properties: [] } }, 'tool.bad-schema'],
     ['a Zod union', { parameters: z.union([z.object({}), z.object({ a: z.string() })]) }, 'tool.bad-schema'],
+    ['a schema in circles', { parameters: circle }, 'tool.bad-schema'],
     ['a Zod date', { parameters: z.object({ at: z.date() }) }, 'tool.bad-schema'],
     ['an unknown access', { access: 'both' }, 'tool.bad-access'],
     ['a write without repeat', { repeat: undefined }, 'tool.bad-access'],

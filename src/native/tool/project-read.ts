@@ -216,10 +216,8 @@ function fitLines(lines: readonly string[]): { readonly content: string; readonl
   return { content: utf8Prefix(lines[0] ?? '', Math.floor(contentBytesMax / 6)), whole: 0 };
 }
 
-/** Reads the whole file; null if it is, or meanwhile becomes, larger than allowed. */
+/** Reads the whole file; null if it is larger than allowed, which only reading tells: it may be growing. */
 async function readUpTo(file: FileHandle, bytesMax: number, signal: AbortSignal): Promise<Buffer | null> {
-  const { size } = await file.stat();
-  if (size > bytesMax) return null;
   const parts: Buffer[] = [];
   let total = 0;
   for (;;) {

@@ -36,10 +36,10 @@ interface Running {
   readonly gone: Promise<string>;
 }
 
-/** Where the built program lies, from the sources as well as from the package. Throws `tool.no-child`. */
-export function childProgram(): string {
+/** Where the built program lies, seen from the sources as well as from the package. Throws `tool.no-child`. */
+export function childProgram(from: string = import.meta.url): string {
   try {
-    return createRequire(import.meta.url).resolve('#child/sql-query-child');
+    return createRequire(from).resolve('#child/sql-query-child');
   } catch (cause) {
     throw new ToolError('tool.no-child', 'Expected the built program of the query process, found none.', {
       next: 'Run npm run build.',
@@ -92,9 +92,14 @@ export function queryProcess(program: string): QueryProcess {
 
   return {
     ask(request, database, signal) {
-      const turn = last.then(() => askNow(request, database, signal));
+      const before = last;
+      const turn = before.then(() => askNow(request, database, signal));
       last = turn.catch(() => {});
-      return turn;
+      // Whoever waits for its turn is stopped at once; whoever had it, once its process is gone.
+      const { promise: stopped, dispose } = aborted(signal);
+      return Promise.race([before, stopped])
+        .then((first) => (first === 'aborted' ? ({ end: 'stopped' } as const) : turn))
+        .finally(dispose);
     },
     pid: () => running?.child.pid,
     async close() {
@@ -135,6 +140,7 @@ function aborted(signal: AbortSignal): { readonly promise: Promise<'aborted'>; d
   const promise = new Promise<'aborted'>((resolve) => {
     finish = () => resolve('aborted');
   });
+  if (signal.aborted) finish();
   signal.addEventListener('abort', finish, { once: true });
   return { promise, dispose: () => signal.removeEventListener('abort', finish) };
 }

@@ -98,12 +98,11 @@ describe('an answer', () => {
   });
 
   test('binds parameters as what they are', async () => {
-    expect(
-      await ask(make(), 'SELECT typeof(?), ?/2, ?, ?, ?, ?', '[7, 7, 9223372036854775807, 0.5, true, null]'),
-    ).toEqual(
+    const query = 'SELECT typeof(?), typeof(?), ?/2, ?, ?, ?, ?';
+    expect(await ask(make(), query, '[7, 1099511627776, 7, 9223372036854775807, 0.5, true, null]')).toEqual(
       rows(
-        ['typeof(?)', '?/2', '?', '?_2', '?_3', '?_4'],
-        ['integer', 3, 9223372036854775807n, 0.5, 1, null],
+        ['typeof(?)', 'typeof(?)_2', '?/2', '?', '?_2', '?_3', '?_4'],
+        ['integer', 'integer', 3, 9223372036854775807n, 0.5, 1, null],
       ),
     );
   });
@@ -263,6 +262,29 @@ describe('what is refused', () => {
   });
 });
 
+test('the tables of the example are as its data dictionary says', async () => {
+  const tool = make({ workspace: join(childProgram(), '../../../data'), database: 'vega.sqlite' });
+  const tables = ['cars', 'movies', 'seattle_weather', 'penguins', 'airports'];
+  const counts = tables.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`).join(', ');
+  expect(await ask(tool, `SELECT ${counts}`)).toEqual(rows(tables, [406, 3201, 1461, 344, 3376]));
+  expect(
+    await ask(
+      tool,
+      `SELECT (SELECT sum(running_time_minutes IS NULL) FROM movies) AS a,
+              (SELECT max(release_date) FROM movies) AS b,
+              (SELECT count(*) FROM cars WHERE model_year = 1981) AS c,
+              (SELECT round(avg(body_mass_g)) FROM penguins WHERE sex = 'female') AS d`,
+    ),
+  ).toEqual(rows(['a', 'b', 'c', 'd'], [1992, '2046-12-31', 0, 3862]));
+});
+
+test('a package that was not built says what to run', () => {
+  const elsewhere = pathToFileURL(join(workspace, 'x.js')).href;
+  expect(() => childProgram(elsewhere)).toThrow(
+    expect.objectContaining({ code: 'tool.no-child', next: 'Run npm run build.' }),
+  );
+});
+
 test('the process itself refuses a path that is a link by the time it is opened', async () => {
   const queries = queryProcess(childProgram());
   const request = { query: 'SELECT 1', params: [], rowsMax: 1, bytesMax: 1000 };
@@ -323,6 +345,21 @@ describe('the process', () => {
     expect(tool.pid()).toBeUndefined();
     expect(await ask(tool, 'SELECT 2 AS n')).toEqual(rows(['n'], [2]));
     expect(tool.pid()).not.toBe(pid);
+  });
+
+  test('is waited for no longer than a call may wait', async () => {
+    const tool = make();
+    await ask(tool, 'SELECT 1');
+    const pid = tool.pid();
+    const working = ask(tool, endless, undefined, AbortSignal.timeout(1500));
+    const started = performance.now();
+    expect(await ask(tool, 'SELECT 2', undefined, AbortSignal.timeout(100))).toMatchObject({
+      code: 'tool.stopped',
+    });
+    expect(performance.now() - started).toBeLessThan(1000);
+    expect(tool.pid()).toBe(pid);
+    expect(await working).toMatchObject({ code: 'tool.stopped' });
+    expect(await ask(tool, 'SELECT 3 AS n')).toEqual(rows(['n'], [3]));
   });
 
   test('is not even started for a call that is already cancelled', async () => {

@@ -34,7 +34,7 @@ const fileMagic = 'SQLite format 3\0';
 
 /**
  * Makes the tool. The database must exist; the process starts at the first call and is kept for the next. `close` kills
- * it. Beside the tool there is `pid()`, for tests and for `writ doctor`.
+ * it. `pid()` is the process's id while there is one.
  */
 export function sqlQuery(options: SqlQueryOptions): Tool & { pid(): number | undefined } {
   const { workspace, database, rowsMax, timeoutMs } = readOptions('sql_query', options, {
