@@ -55,9 +55,10 @@ function readLine(input: Context['stdin'], signal: AbortSignal): Promise<string 
   return new Promise((resolve) => {
     const lines = createInterface({ input, terminal: false });
     const finish = (line: string | undefined) => {
+      // Before `close`, which reports the end of input as well.
+      resolve(line);
       signal.removeEventListener('abort', onAbort);
       lines.close();
-      resolve(line);
     };
     const onAbort = () => finish(undefined);
     signal.addEventListener('abort', onAbort, { once: true });

@@ -15,31 +15,20 @@ export interface CallOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly stdin?: string;
-  /** A person sits there, and answers each question with the next of these lines. */
-  readonly person?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
 /** Calls `main` and collects what it wrote. HOME lies inside `cwd`, so that nothing outside is read or made. */
 export async function call(argv: readonly string[], options: CallOptions): Promise<Called> {
-  const { cwd, env = {}, stdin = '', person, signal } = options;
-  const terminal = person !== undefined;
-  const input = Object.assign(new PassThrough(), { isTTY: terminal });
-  const out = Object.assign(new PassThrough(), { isTTY: false });
-  const err = Object.assign(new PassThrough(), { isTTY: terminal, columns: 80 });
+  const { cwd, env = {}, stdin = '', signal } = options;
+  const [input, out, err] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  input.end(stdin);
   const read = (stream: PassThrough) => {
     const chunks: Buffer[] = [];
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     return () => Buffer.concat(chunks).toString('utf8');
   };
   const [stdout, stderr] = [read(out), read(err)];
-  if (terminal) {
-    const lines = [...person];
-    err.on('data', (chunk: Buffer) => {
-      if (/(Allow it once\?|Answer y).*: $/s.test(chunk.toString()) && lines.length > 0)
-        input.write(`${lines.shift()}\n`);
-    });
-  } else input.end(stdin);
   const code = await main(
     argv,
     { HOME: cwd, ...env },

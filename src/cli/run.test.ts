@@ -195,7 +195,6 @@ test('a key never reaches the record or a message, also where a provider repeats
 });
 
 test.each([
-  ['policies: { project: deny }', 'policies'],
   ['mcp: { files: { command: files-server } }', 'mcp'],
   ['tools: [project_read: { workspace: /etc }]', undefined],
 ])('%s is not passed over in silence', async (line, key) => {

@@ -128,17 +128,14 @@ async function readTask(context: Context, flags: RunFlags, task: string | undefi
 }
 
 // What an agent asks for and this harness does not do must not be passed over: it may be what makes the agent safe.
-function mustBeKeepable({ policies, mcp }: Agent): void {
-  const asked = policies.size > 0 ? 'policies' : mcp.size > 0 ? 'mcp' : undefined;
+function mustBeKeepable({ skills, mcp }: Agent): void {
+  const asked = skills.length > 0 ? 'skills' : mcp.size > 0 ? 'mcp' : undefined;
   if (asked === undefined) return;
   throw new CliError(
     'cli.unsupported',
     `agent.yaml sets ${asked}, which the native harness does not keep yet.`,
     {
-      next:
-        asked === 'policies'
-          ? 'Take policies out; a call that writes always needs an approval, and --approve says who gives it.'
-          : 'Take mcp out, or use an agent without it.',
+      next: `Take ${asked} out, or use an agent without it.`,
       details: { key: asked },
     },
   );

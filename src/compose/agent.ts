@@ -65,8 +65,7 @@ export interface Agent {
   readonly budget: BudgetLimits;
   readonly deliver: { readonly intent: Intent | null; readonly fidelity: Fidelity | null };
   readonly skills: readonly string[];
-  /** Capability → what a run may do with it unasked. */
-  readonly policies: ReadonlyMap<string, 'allow' | 'ask' | 'deny'>;
+  /** By the model as `model` writes it. */
   readonly prices: ReadonlyMap<string, Price>;
   readonly fragments: ReadonlyMap<string, Fragment>;
   /** Fragments that stand in no profile. */

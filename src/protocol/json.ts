@@ -1,10 +1,5 @@
 /** JSON values, and a reader that keeps every integer digit for digit. */
-import {
-  isInteger,
-  isSafeNumber,
-  parse as parseLossless,
-  stringify as stringifyLossless,
-} from 'lossless-json';
+import { parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -21,12 +16,19 @@ export type ExactJson =
 // Only a text with a run of 16 digits can hold an integer that a double rounds; all others take the fast way.
 const longDigits = /\d{16}/;
 
-/** Parses JSON text. Throws a SyntaxError for what is not JSON, an object with a key given twice included. */
+/**
+ * Parses JSON text; an integer written with a fraction of zeros (`12.0`) is an integer too. Throws a SyntaxError for what is
+ * not JSON. Of a key given twice the last value counts, as in `JSON.parse`; whoever must refuse that looks at the text.
+ */
 export function parseExactJson(text: string): ExactJson {
   if (!longDigits.test(text)) return JSON.parse(text) as ExactJson;
-  return parseLossless(text, null, (digits) =>
-    isInteger(digits) && !isSafeNumber(digits) ? BigInt(digits) : Number(digits),
-  ) as ExactJson;
+  return parseLossless(text, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue }) as ExactJson;
+}
+
+function parseNumber(digits: string): number | bigint {
+  const whole = /^(-?\d+)(\.0+)?$/.exec(digits)?.[1];
+  const value = Number(digits);
+  return whole === undefined || Number.isSafeInteger(value) ? value : BigInt(whole);
 }
 
 /** Writes JSON text; a bigint is written as its digits. */

@@ -80,8 +80,7 @@ describe('an agent folder', () => {
       budget: { turns: 12, costUsd: 0.25 },
       deliver: { intent: 'append', fidelity: null },
       skills: ['report'],
-      policies: new Map([['sql', 'ask']]),
-      prices: new Map([['vendor/model', { prompt: 0.5, completion: 1.5, cached: 0.05 }]]),
+      prices: new Map([['openrouter/vendor/model', { prompt: 0.5, completion: 1.5, cached: 0.05 }]]),
       fragments: ['a', 'b', 'spare', 'guard'],
       unused: ['spare'],
     });
@@ -225,7 +224,7 @@ describe('errors of agent.yaml', () => {
       '3:23',
       'Write one of the two.',
     ],
-    [agentYaml(['a'], 'policies: { slq: ask }\n'), 'compose.unknown-name', '3:13', "Write 'sql'."],
+    [agentYaml(['a'], 'policies: { done: always }\n'), 'compose.unknown-key', '3:13', 'there are none'],
     [
       agentYaml(['a'], 'skills: [none-such]\n'),
       'compose.unknown-name',

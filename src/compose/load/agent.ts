@@ -52,7 +52,6 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
     budget: (written.budget ?? {}) as BudgetLimits,
     deliver: { intent: written.deliver?.intent ?? null, fidelity: written.deliver?.fidelity ?? null },
     skills: written.skills ?? [],
-    policies: readPolicies(map, written.policies ?? {}, vocabulary),
     prices: new Map(Object.entries(written.prices ?? {})),
     fragments,
     unused: [...fragments.keys()].filter((id) => !used.has(id)),
@@ -225,17 +224,6 @@ function readTools(
 function mcpServer(written: NonNullable<AgentFile['mcp']>[string]): McpServer {
   if (written.url !== undefined) return { url: written.url };
   return { command: written.command ?? '', args: written.args ?? [] };
-}
-
-function readPolicies(
-  map: YamlMap,
-  written: NonNullable<AgentFile['policies']>,
-  vocabulary: Vocabulary,
-): Agent['policies'] {
-  for (const name of Object.keys(written)) {
-    mustKnow(map, ['policies', name], 'key', 'capability', name, vocabulary.capabilities);
-  }
-  return new Map(Object.entries(written));
 }
 
 async function mustHaveSkills(folder: string, map: YamlMap, skills: readonly string[]): Promise<void> {

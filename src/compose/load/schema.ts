@@ -95,14 +95,12 @@ export const agentSchema = z.strictObject({
     .strictObject({ intent: z.enum(intents).optional(), fidelity: z.enum(fidelities).optional() })
     .optional(),
   skills: z.array(name).optional().describe('Names of folders below skills/.'),
-  policies: z
-    .record(name, z.enum(['allow', 'ask', 'deny']))
-    .optional()
-    .describe('Capability to what a run may do with it unasked.'),
+  // The key is reserved: a policy that nothing keeps must be an error, not a promise.
+  policies: z.strictObject({}).optional().describe('Policies of a session by name; there are none yet.'),
   prices: z
     .record(text, price)
     .optional()
-    .describe('Model name to its price, needed to keep a budget of money.'),
+    .describe('A model as `model` writes it, to its price; needed to keep a budget of money.'),
 });
 
 /** The header of a fragment. */

@@ -102,7 +102,7 @@ class Sender {
       url: this.#url,
       agent: this.#agent,
       headers: this.#headers,
-      body: Buffer.from(body),
+      body,
       firstByteTimeoutMs: this.#limits.firstByteTimeoutMs,
       idleTimeoutMs: this.#limits.idleTimeoutMs,
       signals: [how.signal, this.#closing.signal],
