@@ -1,5 +1,5 @@
 /** The command line's frame: help, misuse, errors in both forms, exit codes, and output that fails. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
@@ -103,15 +103,4 @@ describe('errors', () => {
     expect(stderr).not.toContain('\x1b');
     expect(stderr).not.toMatch(/^next: rm/m);
   });
-});
-
-test('every code of the command line is written in its sources', async () => {
-  const { cliErrors } = await import('./errors.ts');
-  const files = (await readdir(import.meta.dirname)).filter(
-    (name) => /\.ts$/.test(name) && !/(test|cases)\.ts$|^errors\.ts$/.test(name),
-  );
-  const sources = (
-    await Promise.all(files.map((name) => readFile(join(import.meta.dirname, name), 'utf8')))
-  ).join('\n');
-  expect(Object.keys(cliErrors).filter((code) => !sources.includes(`'${code}'`))).toEqual([]);
 });
