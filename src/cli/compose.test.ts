@@ -36,6 +36,13 @@ test.each([
   expect(await compose(...flags)).toEqual({ code: 0, stdout: text, stderr: '' });
 });
 
+test('only writ run has a task: here two dashes end the options, as everywhere', async () => {
+  expect(await call(['compose', '--', 'a'], { cwd })).toMatchObject({
+    code: 0,
+    stdout: 'You answer tests.\n',
+  });
+});
+
 test('texts of the session are read from files and stand in their layers', async () => {
   await writeFiles(cwd, {
     'i.md': 'You are a lamp.\n',

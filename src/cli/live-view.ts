@@ -106,7 +106,7 @@ function after(state: State, event: RunEvent): State {
     case 'model-fault':
       return { ...state, usage: addUsage(state.usage, event.usage) };
     case 'message-finish':
-      return event.calls > 0 ? { ...state, text: '' } : state;
+      return { ...state, doing: 'waiting for the model', text: event.calls > 0 ? '' : state.text };
     case 'tool-call': {
       const call = { position: event.position, text: `${event.tool} ${event.arguments}` };
       return { ...state, calls: [...state.calls, call] };
@@ -127,9 +127,9 @@ function blockOf(state: State, elapsedMs: number, cells: number): readonly [stri
   const { calls, turn, usage, doing } = state;
   // What may be long stands last, so that a narrow terminal cuts it and never the figures.
   const now = calls[0]?.text ?? doing;
-  const more = calls.length > 1 ? ` (+${calls.length - 1})` : '';
+  const more = calls.length > 1 ? `${calls.length} calls: ` : '';
   const head = visibleLine(
-    `turn ${turn} · ${usageText(usage)} · ${duration(elapsedMs)} ·${more} ${now}`,
+    `turn ${turn} · ${usageText(usage)} · ${duration(elapsedMs)} · ${more}${now}`,
     cells,
   );
   return [head, ...lastLines(visible(state.text), cells)];

@@ -166,6 +166,8 @@ describe('looking', () => {
     const all = (await runs(['events', run, '--json'])).stdout.trimEnd().split('\n');
     const events = all.map((line) => JSON.parse(line));
     expect(events.map((event) => event.seq)).toEqual(events.map((_, i) => i + 1));
+    // Nobody sits there, so nobody is to be asked.
+    expect(events[0]).toMatchObject({ type: 'run-start', approve: 'deny' });
     expect(events.at(-1)).toMatchObject({ type: 'run-finish', run });
     const after = (await runs(['events', run, '--after', String(events.length - 1)])).stdout;
     expect(after).toMatch(
