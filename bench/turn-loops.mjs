@@ -134,6 +134,7 @@ async function writ(openStore) {
   });
   const harness = lib.native({ model, tools: [tool] });
   const ledger = lib.openLedger({ store: openStore(lib), secrets: [] });
+  const holder = lib.thisHolder();
   const composition = lib.plainComposition('bench', system);
   return {
     run: async () => {
@@ -141,7 +142,7 @@ async function writ(openStore) {
         harness,
         store: ledger,
         clock: lib.systemClock,
-        holder: lib.thisHolder(),
+        holder,
         approve: 'deny',
         composition,
         capabilities: ['parts'],

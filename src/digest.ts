@@ -1,5 +1,5 @@
 /** Digests of bytes and of JSON values: SHA-256 in lower-case hex, JSON in the canonical form of RFC 8785. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 
 /** 64 lower-case hex digits. */
@@ -7,7 +7,7 @@ export type Digest = string;
 
 /** SHA-256 of the bytes; a string stands for its UTF-8 bytes. */
 export function sha256(bytes: string | Uint8Array): Digest {
-  return createHash('sha256').update(bytes).digest('hex');
+  return hash('sha256', bytes, 'hex');
 }
 
 /**

@@ -128,6 +128,7 @@ describe('budgets', () => {
       status: 'failed',
       error: { code: 'budget.exhausted', details: { counter: 'wallTimeMs' } },
     });
+    expect(result.budget.wallTimeMs?.used).toBeGreaterThanOrEqual(150);
   });
 });
 

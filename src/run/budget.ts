@@ -37,10 +37,14 @@ interface Line {
 
 const counters = Object.keys(budgetCounters) as readonly BudgetCounter[];
 
+function isCounter(name: string): name is BudgetCounter {
+  return name in budgetCounters;
+}
+
 /** Throws `run.bad-limit` for a limit that is negative, not finite, or not whole where its unit is. */
 export function checkLimits(limits: BudgetLimits): void {
   for (const [counter, limit] of Object.entries(limits)) {
-    if (!(counter in budgetCounters)) {
+    if (!isCounter(counter)) {
       throw new RunError('run.bad-limit', `'${counter}' is no counter of a budget.`, {
         next: `Use one of: ${counters.join(', ')}.`,
       });
@@ -51,7 +55,7 @@ export function checkLimits(limits: BudgetLimits): void {
         'run.bad-limit',
         `The limit of ${counter} must be a ${counter === 'costUsd' ? '' : 'whole '}number of zero or more; found ${limit}.`,
         {
-          next: `Give ${counter} in ${budgetCounters[counter as BudgetCounter]}.`,
+          next: `Give ${counter} in ${budgetCounters[counter]}.`,
         },
       );
     }
@@ -65,8 +69,11 @@ export function openBudget(limits: BudgetLimits, spent: BudgetAmount = {}): Budg
   const open = new Map<number, BudgetAmount>();
   let lastId = 0;
   const line = (counter: BudgetCounter): Line => {
-    const found = lines.get(counter) ?? { used: 0, reserved: 0, overrun: 0 };
-    lines.set(counter, found);
+    let found = lines.get(counter);
+    if (found === undefined) {
+      found = { used: 0, reserved: 0, overrun: 0 };
+      lines.set(counter, found);
+    }
     return found;
   };
   const left = (counter: BudgetCounter): number | null => {
@@ -83,15 +90,15 @@ export function openBudget(limits: BudgetLimits, spent: BudgetAmount = {}): Budg
   return {
     left,
     reserve(amount) {
-      for (const counter of counters) {
+      for (const counter in amount) {
+        if (!isCounter(counter)) continue;
         const wanted = amount[counter] ?? 0;
         const room = left(counter);
         if (room !== null && wanted > room) {
           return { granted: false, counter, limit: limits[counter] ?? 0, left: room, wanted };
         }
       }
-      for (const counter of counters)
-        if (amount[counter] !== undefined) line(counter).reserved += amount[counter] ?? 0;
+      for (const counter in amount) if (isCounter(counter)) line(counter).reserved += amount[counter] ?? 0;
       lastId += 1;
       open.set(lastId, amount);
       return { granted: true, id: lastId };
@@ -102,7 +109,8 @@ export function openBudget(limits: BudgetLimits, spent: BudgetAmount = {}): Budg
       if (amount === undefined) return [];
       open.delete(reservation);
       const overruns: Overrun[] = [];
-      for (const counter of counters) {
+      for (const counter in { ...amount, ...actual }) {
+        if (!isCounter(counter)) continue;
         const reserved = amount[counter] ?? 0;
         const known = unknown.includes(counter) ? undefined : actual[counter];
         const used = known ?? reserved;

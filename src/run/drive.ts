@@ -54,7 +54,9 @@ export async function drive(work: Drive): Promise<RunResult> {
     const notices = work.notices.map((text): EventBody => ({ type: 'notice', code: 'run.notice', text }));
     await line.put([work.opening, ...notices], { blobs: work.openingBlobs });
     const outcome = settle(await perform(work, line, budget, stop), stop, budget);
-    const elapsedMs = Math.round((spent.wallTimeMs ?? 0) + clock.monotonicMs() - startedMs);
+    const workedMs = Math.round(clock.monotonicMs() - startedMs);
+    chargeTime(budget, workedMs);
+    const elapsedMs = Math.round(spent.wallTimeMs ?? 0) + workedMs;
     return await conclude(work, line, budget, stop, outcome, elapsedMs);
   } finally {
     clearInterval(renewing);
@@ -105,6 +107,12 @@ async function perform(work: Drive, line: Line, budget: Budget, stop: Stop): Pro
   } finally {
     await open?.close().catch(() => {});
   }
+}
+
+// Time cannot be set aside before it passes; the stop's timer is what keeps its limit.
+function chargeTime(budget: Budget, workedMs: number): void {
+  const nothing = budget.reserve({});
+  if (nothing.granted) budget.charge(nothing.id, { wallTimeMs: workedMs });
 }
 
 // Why the run was stopped outranks how the harness describes being stopped; a finished answer outranks both.

@@ -48,10 +48,7 @@ export function openHost({ store, line, budget, desk, clock, signal, onLive }: H
     clock,
     signal,
     record: (events, blobs = []) => line.put(events, { blobs }),
-    note(events, blobs = []) {
-      // The line remembers its first failure and rejects every later write with it; here nobody waits.
-      line.put(events, { blobs }).catch(() => {});
-    },
+    note: (events, blobs) => line.note(events, blobs),
     live(delta) {
       try {
         onLive?.(delta);
@@ -64,7 +61,7 @@ export function openHost({ store, line, budget, desk, clock, signal, onLive }: H
     charge(reservation, actual, unknown) {
       const overruns = budget.charge(reservation, actual, unknown);
       if (overruns.length === 0) return;
-      line.put(overruns.map((overrun) => ({ type: 'budget-overrun' as const, ...overrun }))).catch(() => {});
+      line.note(overruns.map((overrun) => ({ type: 'budget-overrun' as const, ...overrun })));
     },
     left: (counter) => budget.left(counter),
     effect,

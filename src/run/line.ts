@@ -11,6 +11,8 @@ export interface Line {
     events: readonly EventBody[],
     options?: { readonly blobs?: readonly Blob[]; readonly power?: boolean },
   ): Promise<void>;
+  /** Takes its place in the line at once; is written with the next `put`, or when the event loop turns. */
+  note(events: readonly EventBody[], blobs?: readonly Blob[]): void;
   /** The first failure; undefined while the line is whole. */
   broken(): unknown;
 }
@@ -28,6 +30,8 @@ export function openLine(store: Store, lease: Lease, { earlier, onEvents, onBrok
   const events = [...earlier];
   let line: Promise<void> = Promise.resolve();
   let failure: { readonly cause: unknown } | undefined;
+  let noted: { readonly events: EventBody[]; readonly blobs: Blob[] } | undefined;
+
   const fail = (cause: unknown): never => {
     if (failure === undefined) {
       failure = { cause };
@@ -35,21 +39,40 @@ export function openLine(store: Store, lease: Lease, { earlier, onEvents, onBrok
     }
     throw failure.cause;
   };
+  const accept = (written: readonly RunEvent[]): void => {
+    events.push(...written);
+    try {
+      onEvents?.(written);
+    } catch {
+      // A watcher's fault must not end the run that it watches.
+    }
+  };
+  const write = (bodies: readonly EventBody[], blobs: readonly Blob[], power: boolean): Promise<void> => {
+    if (failure !== undefined) return Promise.reject(failure.cause);
+    const first = noted;
+    noted = undefined;
+    const all = first === undefined ? bodies : [...first.events, ...bodies];
+    const allBlobs = first === undefined ? blobs : [...first.blobs, ...blobs];
+    const stored = store.append(lease, all, { blobs: allBlobs, power }).then(accept, fail);
+    line = line.then(() => stored);
+    return line;
+  };
+  // Nobody waits for what was only noted: the line remembers the failure and tells it to the next who does.
+  const flush = (): void => {
+    if (noted !== undefined) write([], [], false).catch(() => {});
+  };
+
   return {
     events,
     broken: () => failure?.cause,
-    put(bodies, options) {
-      if (failure !== undefined) return Promise.reject(failure.cause);
-      const stored = store.append(lease, bodies, options).then((written) => {
-        events.push(...written);
-        try {
-          onEvents?.(written);
-        } catch {
-          // A watcher's fault must not end the run that it watches.
-        }
-      }, fail);
-      line = line.then(() => stored);
-      return line;
+    put: (bodies, { blobs = [], power = false } = {}) => write(bodies, blobs, power),
+    note(bodies, blobs = []) {
+      if (noted === undefined) {
+        noted = { events: [], blobs: [] };
+        setImmediate(flush);
+      }
+      noted.events.push(...bodies);
+      noted.blobs.push(...blobs);
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Starts and resumes runs: checks first, then session, lease and record, then the harness between a host and an end. */
-import { canonicalJson, sha256 } from '../digest.ts';
+import { sha256 } from '../digest.ts';
 import type { Harness, Projection, Session } from '../harness.ts';
 import type { Store } from '../ledger/store.ts';
 import type { BudgetLimits } from '../protocol/budget.ts';
@@ -142,8 +142,8 @@ async function createSession(request: StartRequest): Promise<Opened> {
   // Whatever makes the session impossible is thrown here, before the ledger knows of it.
   const projection = await harness.project({ capabilities });
   const parts: readonly Blob[] = [
-    canonicalJson(composition),
-    canonicalJson(projection),
+    JSON.stringify(composition),
+    JSON.stringify(projection),
     composition.text,
   ].map((bytes) => ({
     digest: sha256(bytes),

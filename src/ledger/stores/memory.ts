@@ -12,8 +12,9 @@ import type { Lease, Store, StoredBlob } from '../store.ts';
 interface KeptSession {
   readonly text: string;
   readonly agent: string;
-  /** The digests that its record, its blobs and its runs' events name. */
-  readonly names: Set<string>;
+  /** The digests of the blobs that were stored for it. */
+  readonly blobs: Set<string>;
+  readonly runs: KeptRun[];
 }
 
 interface KeptRun {
@@ -27,7 +28,7 @@ interface KeptRun {
 export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
   const sessions = new Map<string, KeptSession>();
   const runs = new Map<string, KeptRun>();
-  const blobs = new Map<string, Uint8Array>();
+  const blobs = new Map<string, Uint8Array | string>();
   let open = true;
 
   function isOpen(): void {
@@ -40,11 +41,11 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
     return run;
   }
 
-  function keep(session: KeptSession, given: readonly StoredBlob[], texts: readonly string[]): void {
-    for (const text of texts) for (const digest of digestsIn(text)) session.names.add(digest);
+  function keep(session: KeptSession, given: readonly StoredBlob[]): void {
     for (const { digest, bytes } of given) {
-      session.names.add(digest);
-      if (!blobs.has(digest)) blobs.set(digest, Uint8Array.from(Buffer.from(bytes)));
+      session.blobs.add(digest);
+      // A string cannot be changed by whoever handed it over; bytes can.
+      if (!blobs.has(digest)) blobs.set(digest, typeof bytes === 'string' ? bytes : Buffer.from(bytes));
     }
   }
 
@@ -55,9 +56,9 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
       isOpen();
       const text = recordText(session);
       if (sessions.has(session.id)) throw alreadyExists(`session ${session.id}`);
-      const kept = { text, agent: session.agent, names: new Set<string>() };
+      const kept: KeptSession = { text, agent: session.agent, blobs: new Set(), runs: [] };
       sessions.set(session.id, kept);
-      keep(kept, given, [text]);
+      keep(kept, given);
     },
 
     async session(id) {
@@ -71,13 +72,13 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
       const session = sessions.get(run.session);
       if (session === undefined) throw noSession(run.session);
       if (runs.has(run.id)) throw alreadyExists(`run ${run.id}`);
-      for (const { record } of runs.values()) {
-        if (record.session === run.session && record.index === run.index) {
-          throw alreadyExists(`run ${run.index} of session ${run.session}`);
-        }
+      if (session.runs.some(({ record }) => record.index === run.index)) {
+        throw alreadyExists(`run ${run.index} of session ${run.session}`);
       }
       const lease = { epoch: 0, holder: '', expires: 0 };
-      runs.set(run.id, { record: { ...run }, session, events: [], lease });
+      const kept: KeptRun = { record: { ...run }, session, events: [], lease };
+      runs.set(run.id, kept);
+      session.runs.push(kept);
     },
 
     async run(id) {
@@ -132,11 +133,11 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
       const texts = events.map(recordText);
       const run = runOf(lease.run);
       if (run.lease.epoch !== lease.epoch) throw fenced(lease, run.lease.epoch);
-      keep(run.session, options.blobs ?? [], texts);
+      keep(run.session, options.blobs ?? []);
       const at = clock.now();
       const first = run.events.length + 1;
       for (const text of texts) run.events.push({ text, at, epoch: lease.epoch });
-      return texts.map((text, i) => stored(text, lease.run, first + i, at, lease.epoch));
+      return events.map((event, i) => ({ ...event, run: lease.run, seq: first + i, at, epoch: lease.epoch }));
     },
 
     async events(id, after = 0) {
@@ -149,29 +150,33 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
 
     async blob(digest) {
       isOpen();
-      return blobs.get(digest)?.slice();
+      const kept = blobs.get(digest);
+      return kept === undefined ? undefined : new Uint8Array(Buffer.from(kept));
     },
 
     async forget(id) {
       isOpen();
       const session = sessions.get(id);
       if (session === undefined) return;
-      const own = [...runs].filter(([, run]) => run.record.session === id);
-      for (const [run, { lease }] of own) {
-        if (isHeld(lease, clock.now())) throw leaseHeld(run, lease.holder, lease.expires);
+      for (const { record, lease } of session.runs) {
+        if (isHeld(lease, clock.now())) throw leaseHeld(record.id, lease.holder, lease.expires);
       }
-      for (const [run] of own) runs.delete(run);
+      for (const { record } of session.runs) runs.delete(record.id);
       sessions.delete(id);
-      const others = [...sessions.values()];
-      for (const digest of session.names) {
-        if (!others.some(({ names }) => names.has(digest))) blobs.delete(digest);
-      }
+      const stillNamed = new Set([...sessions.values()].flatMap((other) => [...namesOf(other)]));
+      for (const digest of namesOf(session)) if (!stillNamed.has(digest)) blobs.delete(digest);
     },
 
     async close() {
       open = false;
     },
   };
+}
+
+/** The digests that a session's record, its blobs and its runs' events name; read only when something is forgotten. */
+function namesOf({ text, blobs, runs }: KeptSession): Set<string> {
+  const texts = [text, ...runs.flatMap(({ events }) => events.map((event) => event.text))];
+  return new Set([...blobs, ...texts.flatMap((one) => [...digestsIn(one)])]);
 }
 
 function isNewest(row: LeaseRow, lease: Lease): boolean {

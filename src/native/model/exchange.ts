@@ -4,9 +4,11 @@ import {
   type Agent,
   type IncomingHttpHeaders,
   type IncomingMessage,
+  type RequestOptions,
   request as requestHttp,
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 import type { Clock } from '../../clock.ts';
 
 export interface Head {
@@ -22,19 +24,34 @@ export interface Sink {
 }
 
 export interface ExchangeOptions {
-  readonly url: URL;
-  readonly agent: Agent;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Where and how, the same for every exchange with one server. */
+  readonly target: Target;
   readonly body: string;
   /** Until the first byte of the answer's body. */
   readonly firstByteTimeoutMs: number;
   /** Between two chunks of it. */
   readonly idleTimeoutMs: number;
-  /** Any of them cancels. */
-  readonly signals: readonly AbortSignal[];
+  readonly signal: AbortSignal;
+  /** Holds a way to cancel for as long as the exchange is under way. */
+  readonly underWay: Set<() => void>;
   readonly clock: Clock;
   /** Called once, with the response's head. */
   onHead(head: Head): Sink;
+}
+
+export interface Target {
+  readonly secure: boolean;
+  readonly request: RequestOptions;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Takes a URL apart once; doing it for each request costs as much as writing its body. */
+export function targetOf(url: URL, agent: Agent, headers: Readonly<Record<string, string>>): Target {
+  return {
+    secure: url.protocol === 'https:',
+    request: { ...urlToHttpOptions(url), method: 'POST', agent },
+    headers,
+  };
 }
 
 export type ExchangeEnd =
@@ -83,15 +100,14 @@ class Flight {
   }
 
   start(): void {
-    const { url, agent, headers, body, signals, firstByteTimeoutMs } = this.#options;
-    if (signals.some((signal) => signal.aborted)) {
+    const { target, body, signal, underWay, firstByteTimeoutMs } = this.#options;
+    if (signal.aborted) {
       this.#settle({ how: 'cancelled' });
       return;
     }
-    const secure = url.protocol === 'https:';
-    const request = (secure ? requestHttps : requestHttp)(url, {
-      method: 'POST',
-      agent,
+    const { secure, headers } = target;
+    const request = (secure ? requestHttps : requestHttp)({
+      ...target.request,
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
     });
     this.#request = request;
@@ -105,8 +121,9 @@ class Flight {
       if (this.#head === null) this.#settle({ how: 'broken', error });
     });
     // One signal may stand over any number of requests; that is no leak, because each takes its listener away.
-    setMaxListeners(0, ...signals);
-    for (const signal of signals) signal.addEventListener('abort', this.#cancel);
+    setMaxListeners(0, signal);
+    signal.addEventListener('abort', this.#cancel);
+    underWay.add(this.#cancel);
     this.#timer = setTimeout(() => this.#stop({ how: 'no-answer' }), firstByteTimeoutMs);
     // A string leaves together with the head in one write; a buffer would take two.
     request.end(body);
@@ -168,7 +185,8 @@ class Flight {
     if (this.#settled) return;
     this.#settled = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
-    for (const signal of this.#options.signals) signal.removeEventListener('abort', this.#cancel);
+    this.#options.signal.removeEventListener('abort', this.#cancel);
+    this.#options.underWay.delete(this.#cancel);
     const elapsedMs = this.#sinceStartMs();
     this.#resolve({
       end,

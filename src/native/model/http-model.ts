@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../clock.ts';
 import type { ErrorJson } from '../../errors.ts';
 import { noUsage, type Usage, unknownUsage } from '../../protocol/usage.ts';
 import type { Wire, WireDelta, WireEnd } from '../../wire/wire.ts';
-import { type Exchange, exchange, type Head } from './exchange.ts';
+import { type Exchange, exchange, type Head, type Target, targetOf } from './exchange.ts';
 import { type Asked, answerFault, contentFault, exchangeFault, type Fault, statusFault } from './faults.ts';
 import type { Model, ModelReply, Price, SendOptions } from './model.ts';
 import { priceUsage } from './price.ts';
@@ -68,44 +68,42 @@ export function httpModel(options: HttpModelOptions): Model {
 
 class Sender {
   readonly #options: HttpModelOptions;
-  readonly #url: URL;
   readonly #limits: HttpLimits;
   readonly #asked: Asked;
   readonly #clock: Clock;
   readonly #agent: HttpAgent;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #closing = new AbortController();
+  readonly #target: Target;
+  readonly #underWay = new Set<() => void>();
+  #closed = false;
 
   constructor(options: HttpModelOptions, url: URL, limits: HttpLimits) {
     this.#options = options;
-    this.#url = url;
     this.#limits = limits;
     this.#asked = { id: options.id, url: url.href, keyEnv: options.key?.name ?? null };
     this.#clock = options.clock ?? systemClock;
     const pool = { keepAlive: true, timeout: idleSocketMs };
     const trust = options.ca === undefined ? {} : { ca: options.ca };
     this.#agent = url.protocol === 'https:' ? new HttpsAgent({ ...pool, ...trust }) : new HttpAgent(pool);
-    this.#headers = {
+    this.#target = targetOf(url, this.#agent, {
       'content-type': 'application/json',
       accept: 'text/event-stream, application/json',
       'accept-encoding': 'identity',
       'user-agent': 'writ',
       ...options.headers,
       ...options.wire.headers(options.key?.value ?? null),
-    };
+    });
   }
 
   async send(body: string, how: SendOptions): Promise<ModelReply> {
     const answer = new Answer(this.#options.wire, how.onDelta);
     let unreadable: Fault | null = null;
     const done = await exchange({
-      url: this.#url,
-      agent: this.#agent,
-      headers: this.#headers,
+      target: this.#target,
       body,
       firstByteTimeoutMs: this.#limits.firstByteTimeoutMs,
       idleTimeoutMs: this.#limits.idleTimeoutMs,
-      signals: [how.signal, this.#closing.signal],
+      signal: this.#closed ? AbortSignal.abort() : how.signal,
+      underWay: this.#underWay,
       clock: this.#clock,
       onHead: (head) => {
         if (!isSuccess(head)) return { bytesMax: errorBytesMax, take: () => false };
@@ -118,7 +116,8 @@ class Sender {
   }
 
   close(): void {
-    this.#closing.abort();
+    this.#closed = true;
+    for (const cancel of [...this.#underWay]) cancel();
     this.#agent.destroy();
   }
 
