@@ -1,5 +1,5 @@
 /** Writ as a library: everything a program needs to compose an agent, run it, and keep its record. */
-export { probes, type ToolOptions, tools, vocabulary } from './catalog.ts';
+export { vocabulary } from './catalog.ts';
 export { type Clock, systemClock } from './clock.ts';
 export type { Agent } from './compose/agent.ts';
 export { compose } from './compose/compose.ts';

@@ -36,8 +36,9 @@ export async function openStoreToRead(context: Context, flags: LedgerFlags): Pro
 }
 
 function placeOf(context: Context, { ledger }: LedgerFlags, workspace: string): string {
-  // `join` keeps a slash at the end, which says that a folder is meant.
-  const given = ledger === undefined || isAbsolute(ledger) ? ledger : join(context.cwd, ledger);
+  // `join` keeps a slash at the end, which says that a folder is meant; an empty path is for the ledger to refuse.
+  const given =
+    ledger === undefined || ledger === '' || isAbsolute(ledger) ? ledger : join(context.cwd, ledger);
   return ledgerPath({ given, workspace, env: context.env }).path;
 }
 

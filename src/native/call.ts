@@ -5,7 +5,8 @@ import type { EffectCall, EffectOutcome, NonDispatch, Observation } from '../pro
 import type { EventBodies } from '../protocol/events.ts';
 import type { ToolCall } from '../protocol/messages.ts';
 import type { Ticket } from '../protocol/ticket.ts';
-import { readArguments } from './tool/arguments.ts';
+import type { CallErrorCode } from './errors.ts';
+import { type ArgumentFault, readArguments } from './tool/arguments.ts';
 import { failureText, resultText } from './tool/result-text.ts';
 import type { Tool, ToolOutput } from './tool/tool.ts';
 
@@ -19,6 +20,8 @@ export interface ReadyCall {
   readonly value: unknown;
 }
 
+type RejectCode = CallErrorCode | ArgumentFault;
+
 /** A call that may run, or the reason why the model has to mend it. */
 export type CheckedCall =
   | ReadyCall
@@ -26,7 +29,7 @@ export type CheckedCall =
       readonly kind: 'rejected';
       readonly call: ToolCall;
       readonly position: number;
-      readonly code: string;
+      readonly code: RejectCode;
       readonly message: string;
     };
 
@@ -55,7 +58,7 @@ export interface Toolbox {
 
 /** Preflight of one call. Nothing has run and nothing is charged when this returns. */
 export function checkCall(call: ToolCall, position: number, toolbox: Toolbox): CheckedCall {
-  const reject = (code: string, message: string): CheckedCall => ({
+  const reject = (code: RejectCode, message: string): CheckedCall => ({
     kind: 'rejected',
     call,
     position,
@@ -193,19 +196,18 @@ function fromOutput(tool: Tool, output: ToolOutput): CallEnd {
       return { status: 'ok', code: null, text, bytes, truncated };
     }
     case 'failed':
-      return failedEnd('failed', output.code, output.message, tool.limits.outputBytesMax);
+      return failureEnd('failed', output.code, output.message, tool.limits.outputBytesMax);
     case 'not-dispatched':
       return failedEnd('failed', 'tool.not-dispatched', `Nothing was done: ${output.nonDispatch.message}`);
   }
 }
 
-/** An end without a value: what went wrong, as the model reads it. */
-export function failedEnd(
-  status: CallEnd['status'],
-  code: string,
-  message: string,
-  bytesMax = 4096,
-): CallEnd {
+/** An end without a value, in the runtime's own words. */
+export function failedEnd(status: CallEnd['status'], code: RejectCode, message: string): CallEnd {
+  return failureEnd(status, code, message, 4096);
+}
+
+function failureEnd(status: CallEnd['status'], code: string, message: string, bytesMax: number): CallEnd {
   return { status, code, ...failureText(code, message, bytesMax) };
 }
 

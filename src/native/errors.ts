@@ -35,6 +35,25 @@ export const nativeErrors = {
   },
 } as const satisfies ErrorTable;
 
+/** What the runtime itself says of a call, in the words that the model reads: `failed(tool.denied): …`. */
+export const callErrors = {
+  'tool.unknown': { kind: 'failed', about: 'The session shows no tool of this name.' },
+  'tool.unavailable': {
+    kind: 'failed',
+    about: 'The session shows the tool, and this process does not have it.',
+  },
+  'tool.capability-missing': { kind: 'refused', about: "The run does not hold the tool's capability." },
+  'tool.denied': { kind: 'refused', about: 'A person denied the call.' },
+  'tool.not-run': { kind: 'failed', about: 'The batch ended before the call.' },
+  'tool.not-dispatched': { kind: 'failed', about: 'Nothing was begun, with proof.' },
+  'tool.failed': { kind: 'failed', about: 'A read threw.' },
+  'tool.timeout': { kind: 'failed', about: 'A read did not answer within its limit.' },
+  'tool.cancelled': { kind: 'failed', about: 'A read was stopped with the run.' },
+  'tool.outcome-unknown': { kind: 'unknown', about: 'A write was sent, and what it did was not seen.' },
+} as const satisfies ErrorTable;
+
+export type CallErrorCode = keyof typeof callErrors;
+
 export type NativeErrorCode = keyof typeof nativeErrors;
 
 export class NativeError extends WritError<NativeErrorCode> {

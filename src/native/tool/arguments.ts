@@ -1,3 +1,6 @@
+/** `unreadable`: not one JSON object. `invalid`: it does not fit the parameters. */
+export type ArgumentFault = 'tool.arguments-unreadable' | 'tool.arguments-invalid';
+
 /** `readArguments`: from the text a model wrote to checked arguments, or to one bounded message that lets it mend them. */
 import { type ExactJson, isRecord, parseExactJson } from '../../protocol/json.ts';
 import { repeatedKey } from './json-keys.ts';
@@ -9,7 +12,7 @@ export type ReadArguments =
   | { readonly ok: true; readonly value: unknown }
   | {
       readonly ok: false;
-      readonly code: 'tool.arguments-unreadable' | 'tool.arguments-invalid';
+      readonly code: ArgumentFault;
       readonly message: string;
     };
 
