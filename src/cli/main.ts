@@ -1,15 +1,15 @@
 /** The command line as one function: arguments and surroundings in, output and an exit code out. */
 import { CommanderError } from '@commander-js/extra-typings';
-import { composeCommand } from './compose.ts';
+import { composeCommand } from './compose/compose.ts';
+import { initCommand } from './compose/init.ts';
 import { type Context, type Environment, openContext, type Streams } from './context.ts';
-import { demoCommand } from './demo-command.ts';
+import { demoCommand } from './demo/demo-command.ts';
 import { exitCodes, usageExitCode } from './exit.ts';
-import { initCommand } from './init.ts';
 import type { Interrupts } from './interrupts.ts';
 import { commandMaker, type NewCommand, usageError } from './program.ts';
 import { reportError } from './report-error.ts';
-import { runCommand } from './run.ts';
-import { runsCommand } from './runs.ts';
+import { runCommand } from './run/run.ts';
+import { runsCommand } from './runs/runs.ts';
 
 /**
  * Runs one command line. `argv` is what follows the program's name. Resolves with the exit code once all output was

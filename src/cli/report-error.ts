@@ -2,7 +2,7 @@
 import { type ErrorJson, toErrorJson, WritError } from '../errors.ts';
 import { type Context, printJson } from './context.ts';
 import { errorExitCodes } from './exit.ts';
-import { visible } from './visible.ts';
+import { visible } from './view/visible.ts';
 
 /** The lines for a person, ending with a line break. */
 export function errorText(error: ErrorJson): string {

@@ -1,0 +1,89 @@
+/** `writ compose`: the exact bytes, and every flag that decides them. */
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { agentFolder, call, writeFiles } from '../call.cases.ts';
+
+let cwd: string;
+beforeEach(async () => {
+  cwd = await agentFolder();
+});
+afterEach(() => rm(cwd, { recursive: true, force: true }));
+
+const compose = (...flags: string[]) => call(['compose', 'a', ...flags], { cwd });
+
+test('prints exactly the bytes: what it prints has the digest that it states', async () => {
+  const { code, stdout, stderr } = await compose();
+  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'You answer tests.\n', stderr: '' });
+  const json = JSON.parse((await compose('--json')).stdout);
+  expect(json).toMatchObject({
+    agent: 'tester',
+    digest: createHash('sha256').update(stdout).digest('hex'),
+    text: stdout,
+  });
+});
+
+test.each([
+  [['--fact', 'lamp=true'], 'You answer tests.\n\nNobody is there.\n'],
+  [['--fact', 'lamp=false', '--fact', 'lamp=true'], 'You answer tests.\n\nNobody is there.\n'],
+  [['--situation', 'lit'], 'You answer tests.\n\nNobody is there.\n'],
+  [['--situation', 'lit', '--interactive'], 'You answer tests.\n'],
+  [['--situation', 'lit', '--profile', 'short'], 'You answer tests.\n'],
+  [['--situation', 'lit', '--unknown', 'lamp'], 'You answer tests.\n'],
+  [['--situation', 'facts.yaml'], 'You answer tests.\n\nNobody is there.\n'],
+])('%j', async (flags, text) => {
+  await writeFiles(cwd, { 'facts.yaml': 'lamp: true\n' });
+  expect(await compose(...flags)).toEqual({ code: 0, stdout: text, stderr: '' });
+});
+
+test('only writ run has a task: here two dashes end the options, as everywhere', async () => {
+  expect(await call(['compose', '--', 'a'], { cwd })).toMatchObject({
+    code: 0,
+    stdout: 'You answer tests.\n',
+  });
+});
+
+test('texts of the session are read from files and stand in their layers', async () => {
+  await writeFiles(cwd, {
+    'i.md': 'You are a lamp.\n',
+    'g.md': 'No smoking.',
+    'm.md': 'Red.',
+    's.md': 'Now.',
+  });
+  const flags = ['--identity', 'i.md', '--governance', 'g.md', '--memory', 'm.md', '--session-text', 's.md'];
+  const { layers } = JSON.parse((await compose(...flags, '--json')).stdout);
+  expect(layers.map((layer: { id: string }) => layer.id)).toEqual([
+    'identity',
+    'contract',
+    'governance',
+    'memory',
+    'session',
+  ]);
+});
+
+test('--explain shows decisions instead of the text', async () => {
+  const { stdout } = await compose('--explain', '--situation', 'lit');
+  expect(stdout).toContain('lamp = true (situation lit)');
+});
+
+test.each([
+  [['--fact', 'lamp'], 'cli.bad-value'],
+  [['--fact', 'lamb=true'], 'compose.unknown-name'],
+  [['--situation', 'dark'], 'compose.unknown-name'],
+  [['--profile', 'shrt'], 'compose.unknown-name'],
+  [['--workspace', 'nowhere'], 'cli.bad-value'],
+  [['--memory', 'nowhere.md'], 'cli.unreadable'],
+  [['--memory', 'a'], 'cli.unreadable'],
+])('%j is bad input', async (flags, code) => {
+  const { code: exit, stdout, stderr } = await compose(...flags);
+  expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+  expect(stderr).toMatch(new RegExp(`^error ${code}: .+\nnext: `));
+});
+
+test('a text that is no UTF-8 is refused', async () => {
+  const { writeFile } = await import('node:fs/promises');
+  await writeFile(`${cwd}/latin.md`, Buffer.from([0x66, 0xfc, 0x72]));
+  expect((await compose('--memory', 'latin.md')).stderr).toContain(
+    'error cli.unreadable: --memory expected UTF-8',
+  );
+});

@@ -1,0 +1,58 @@
+/** The flags that say how a run is watched and decided about, and the seat they make for it. */
+import { Option } from '@commander-js/extra-typings';
+import type { RunResult } from '../../protocol/outcome.ts';
+import { type ApproveMode, approveModes } from '../../protocol/ticket.ts';
+import type { RunSeat } from '../../run/seat.ts';
+import type { Context } from '../context.ts';
+import { openProgress } from '../view/progress.ts';
+import { showResult } from '../view/show-result.ts';
+import { terminalAsk } from './ask.ts';
+import type { HarnessParts } from './harness-parts.ts';
+import type { OpenedStore } from './open-store.ts';
+
+export const approveOption = () =>
+  new Option(
+    '--approve <mode>',
+    'what happens when a call needs a person: ask, pause, or deny (default: ask on a terminal, else deny)',
+  ).choices(approveModes);
+
+export interface SeatFlags {
+  readonly approve?: ApproveMode | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/**
+ * Runs `work` in a seat on an opened store: its record is freed of secrets, it is shown while it goes on, and Ctrl-C
+ * cancels it. Shows the result and returns the exit code.
+ */
+export async function inSeat(
+  context: Context,
+  opened: OpenedStore,
+  parts: HarnessParts,
+  flags: SeatFlags,
+  work: (seat: RunSeat) => Promise<RunResult>,
+): Promise<number> {
+  const [{ openLedger }, { thisHolder }] = await Promise.all([
+    import('../../ledger/ledger.ts'),
+    import('../../ledger/holder.ts'),
+  ]);
+  const progress = openProgress(context, flags.json === true);
+  const ask = terminalAsk(context, progress);
+  try {
+    const result = await work({
+      harness: parts.harness,
+      store: openLedger({ store: opened.store, secrets: parts.secrets }),
+      clock: context.clock,
+      holder: thisHolder(context.clock),
+      approve: flags.approve ?? (ask === undefined ? 'deny' : 'ask'),
+      ...(ask === undefined ? {} : { ask }),
+      signal: context.interrupts(),
+      onEvents: progress.onEvents,
+      onLive: progress.onLive,
+    });
+    progress.close();
+    return showResult(context, result, opened.commandFor, flags.json === true);
+  } finally {
+    progress.close();
+  }
+}

@@ -1,0 +1,172 @@
+/** `writ run`: composes an agent, gives its model the task, and records everything. */
+import { Option } from '@commander-js/extra-typings';
+import { harnesses } from '../../catalog.ts';
+import type { Agent } from '../../compose/agent.ts';
+import {
+  absoluteFlags,
+  type Composed,
+  collect,
+  composeFolder,
+  type SituationFlags,
+  withSituationFlags,
+} from '../compose/situation-flags.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { type NewCommand, withExamples } from '../program.ts';
+import { readStdin, readTextFile } from '../text-file.ts';
+import { overlayLimits } from './limits.ts';
+import type { LedgerFlags } from './open-store.ts';
+import type { Origin } from './origin.ts';
+import { approveOption, type SeatFlags } from './run-seat.ts';
+
+interface RunFlags extends SituationFlags, LedgerFlags, SeatFlags {
+  readonly workspace?: string | undefined;
+  readonly model?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly keyEnv?: string | undefined;
+  readonly session?: string | undefined;
+  readonly budget?: readonly string[] | undefined;
+  readonly maxTokens?: number | undefined;
+  readonly taskFile?: string | undefined;
+}
+
+/** `task` is what stood after `--`, which the parser never sees. */
+export function runCommand({ context, command, done }: NewCommand, task: string | undefined) {
+  const flags = withSituationFlags(
+    command('run')
+      .summary('run a task')
+      .usage('<agent> [options] -- TASK')
+      .description(
+        'Runs a task with the agent in a folder. The answer goes to stdout, progress to stderr.\nEverything after -- is the task, word for word.',
+      )
+      .argument('<agent>', 'the agent folder'),
+  )
+    .addOption(
+      new Option('--harness <name>', 'the agent program (default: native)').choices(
+        harnesses.map((harness) => harness.name),
+      ),
+    )
+    .option('--model <provider/name>', 'the model (default: the one in agent.yaml)')
+    .option('--base-url <url>', 'an OpenAI-compatible server')
+    .option('--key-env <name>', 'the environment variable that holds the key')
+    .option('--session <id>', 'continue this session instead of starting one')
+    .addOption(approveOption())
+    .option(
+      '--budget <k=v>',
+      'a limit over that of agent.yaml, or k=none to lift one; may be repeated',
+      collect,
+    )
+    .option('--max-tokens <n>', 'the most tokens of one answer', readCount)
+    .option('--task-file <file>', 'read the task from a file, or from standard input with -')
+    .option('--ledger <path>', 'the ledger (default: the nearest .writ, else the one of the user)')
+    .option('--json', 'print the result as one JSON object');
+  return withExamples(flags, [
+    'writ run agents/analyst --workspace data -- "Which country grew fastest?"',
+    'writ run agents/analyst --model openai/gpt-4.1-mini --budget costUsd=0.10 -- "List the tables."',
+    'git diff | writ run agents/reviewer --task-file - --json',
+    'writ run agents/analyst -- --version      (the task is the text "--version")',
+  ]).action(async (folder, options) => done(await runTask(context, folder, options, task)));
+}
+
+async function runTask(
+  context: Context,
+  folder: string,
+  flags: RunFlags,
+  task: string | undefined,
+): Promise<number> {
+  const text = await readTask(context, flags, task);
+  const composed = await composeFolder(context, folder, flags);
+  mustBeKeepable(composed.agent);
+  const limits = overlayLimits(composed.agent.budget, flags.budget);
+  const origin = originOf(context, composed, flags);
+  const [{ openHarness }, { originRecord }, { openStore }, { inSeat }, { startRun }] = await Promise.all([
+    import('./harness-parts.ts'),
+    import('./origin.ts'),
+    import('./open-store.ts'),
+    import('./run-seat.ts'),
+    import('../../run/run.ts'),
+  ]);
+  const parts = await openHarness(context, origin);
+  try {
+    const opened = await openStore(context, flags, composed.workspace);
+    try {
+      return await inSeat(context, opened, parts, flags, (seat) =>
+        startRun({
+          ...seat,
+          composition: composed.composition,
+          capabilities: composed.agent.capabilities,
+          limits,
+          task: text,
+          ...(flags.session === undefined ? {} : { session: flags.session }),
+          origin: originRecord(origin),
+        }),
+      );
+    } finally {
+      await opened.store.close();
+    }
+  } finally {
+    await parts.close();
+  }
+}
+
+async function readTask(context: Context, flags: RunFlags, task: string | undefined): Promise<string> {
+  const { taskFile } = flags;
+  if (task !== undefined && taskFile !== undefined) {
+    throw new CliError('cli.bad-value', 'Expected one task, found one after -- and one in --task-file.', {
+      next: 'Take one of the two away.',
+    });
+  }
+  let text = task ?? '';
+  if (taskFile === '-') text = await readStdin(context, '--task-file');
+  else if (taskFile !== undefined) text = await readTextFile(context, '--task-file', taskFile);
+  if (text.trim() !== '') return text;
+  // The same error that the runtime gives, before a model or a ledger is looked for.
+  const { RunError } = await import('../../run/errors.ts');
+  throw new RunError('run.task-empty', 'Expected a task, found none.', {
+    next: 'Give it after two dashes: writ run AGENT -- TASK, or with --task-file.',
+  });
+}
+
+// What an agent asks for and this harness does not do must not be passed over: it may be what makes the agent safe.
+function mustBeKeepable({ skills, mcp }: Agent): void {
+  const asked = skills.length > 0 ? 'skills' : mcp.size > 0 ? 'mcp' : undefined;
+  if (asked === undefined) return;
+  throw new CliError(
+    'cli.unsupported',
+    `agent.yaml sets ${asked}, which the native harness does not keep yet.`,
+    {
+      next: `Take ${asked} out, or use an agent without it.`,
+      details: { key: asked },
+    },
+  );
+}
+
+function originOf(context: Context, composed: Composed, flags: RunFlags): Origin {
+  const { agent, folder, workspace } = composed;
+  const model = flags.model ?? agent.model;
+  if (model === null) {
+    throw new CliError('cli.no-model', 'Expected a model, found none on the command line or in agent.yaml.', {
+      next: 'Give one with --model provider/name, or write model: provider/name into agent.yaml.',
+    });
+  }
+  return {
+    agentFolder: folder,
+    workspace,
+    model,
+    baseUrl: flags.baseUrl,
+    keyEnv: flags.keyEnv,
+    maxTokens: flags.maxTokens,
+    price: agent.prices.get(model),
+    tools: agent.tools.map(({ name, options }) => ({ name, options: { ...options } })),
+    situation: absoluteFlags(context, agent, flags),
+  };
+}
+
+function readCount(text: string): number {
+  const amount = Number(text);
+  if (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(amount)) return amount;
+  throw new CliError('cli.bad-value', `--max-tokens expected a whole number above zero, found '${text}'.`, {
+    next: 'Write it like --max-tokens 2000.',
+    details: { option: '--max-tokens' },
+  });
+}

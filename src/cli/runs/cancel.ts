@@ -1,0 +1,111 @@
+/** `writ runs cancel`: asks the process that is at work to end its run, or ends a run that nobody is at work on. */
+import { hostname } from 'node:os';
+import type { Lease, Store } from '../../ledger/store.ts';
+import { type Context, printJson } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit.ts';
+import { type NewCommand, withExamples } from '../program.ts';
+import { personName } from '../run/ask.ts';
+import { type LedgerFlags, openStoreToRead } from '../run/open-store.ts';
+import { type FoundRun, findRun, ledgerWords, runWords } from './find-run.ts';
+
+/** How long a run that is at work gets to settle its calls and record its end. */
+const endingMsMax = 20_000;
+const lookMs = 50;
+
+export function cancelCommand({ context, command, done }: NewCommand) {
+  const cancel = command('cancel')
+    .summary('end a run')
+    .description(
+      'Ends a run. One that is at work on this machine is asked to end cleanly; one that waits or was interrupted gets its end recorded.',
+    )
+    .argument('<run>', runWords)
+    .option('--ledger <path>', ledgerWords)
+    .option('--json', 'print how it ended as one JSON object');
+  return withExamples(cancel, ['writ runs cancel last']).action(async (word, options) =>
+    done(await cancelRun(context, word, options)),
+  );
+}
+
+async function cancelRun(
+  context: Context,
+  word: string,
+  flags: LedgerFlags & { readonly json?: true | undefined },
+): Promise<number> {
+  const { store, path } = await openStoreToRead(context, flags);
+  try {
+    const found = await findRun(store, word, path);
+    const lease = await store.holder(found.run.id);
+    const asked = lease !== undefined && askToEnd(lease);
+    const state = asked
+      ? await untilEnded(context, store, found.run.id)
+      : await endHere(context, store, found);
+    if (flags.json) printJson(context, { run: found.run.id, state });
+    else context.stdout.write(`${found.run.id} ${state}\n`);
+    return exitCodes.completed;
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * Sends SIGTERM, which ends a run as the first Ctrl-C does and never as the second, however often it comes. The store
+ * has just checked that the process of that number is the one that took the run. False if it ended meanwhile.
+ */
+function askToEnd(lease: Lease): boolean {
+  const holder = /^(.+):(\d+):[^:]+$/.exec(lease.holder);
+  if (holder?.[1] !== hostname()) throw elsewhere(lease, 'It is not a process of this machine.');
+  try {
+    process.kill(Number(holder[2]), 'SIGTERM');
+    return true;
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ESRCH') return false;
+    throw elsewhere(lease, 'It belongs to another user.');
+  }
+}
+
+function elsewhere({ run, holder }: Lease, why: string): CliError {
+  return new CliError('cli.held-elsewhere', `Run ${run} is at work in ${holder}. ${why}`, {
+    next: 'Cancel it where it runs.',
+    details: { run, holder },
+  });
+}
+
+async function untilEnded(context: Context, store: Store, run: string): Promise<string> {
+  const { stateOf } = await import('../../run/derive.ts');
+  const { clock } = context;
+  const deadline = clock.monotonicMs() + endingMsMax;
+  for (;;) {
+    const events = await store.events(run);
+    const state = stateOf(events, (await store.holder(run)) !== undefined);
+    if (state !== 'running') return state;
+    if (clock.monotonicMs() > deadline) break;
+    await clock.sleep(lookMs);
+  }
+  throw new CliError(
+    'cli.still-running',
+    `Run ${run} was asked to end and has not ended within ${endingMsMax / 1000} s.`,
+    { next: `Look again with: writ runs show ${run}`, details: { run } },
+  );
+}
+
+// Resumed with a signal that has already fired: every open call is settled, the end is recorded, nothing is sent.
+async function endHere(context: Context, store: Store, { run, session }: FoundRun): Promise<string> {
+  const [{ readOrigin }, { endingHarness }, { resumeRun }, { thisHolder }] = await Promise.all([
+    import('../run/origin.ts'),
+    import('../run/harness-parts.ts'),
+    import('../../run/run.ts'),
+    import('../../ledger/holder.ts'),
+  ]);
+  const { status } = await resumeRun({
+    harness: endingHarness(readOrigin(session)),
+    store,
+    clock: context.clock,
+    holder: thisHolder(context.clock),
+    approve: 'deny',
+    signal: AbortSignal.abort(`by ${personName(context.env)} with writ runs cancel`),
+    run: run.id,
+    promptNow: null,
+  });
+  return status;
+}

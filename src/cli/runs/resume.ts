@@ -1,0 +1,90 @@
+/** `writ runs resume`: carries on an interrupted or paused run with the text and tools it began with. */
+
+import { toErrorJson } from '../../errors.ts';
+import type { RunRecord } from '../../protocol/record.ts';
+import { collect, composeFolder } from '../compose/situation-flags.ts';
+import type { Context } from '../context.ts';
+import { type NewCommand, withExamples } from '../program.ts';
+import { errorText } from '../report-error.ts';
+import { overlayLimits } from '../run/limits.ts';
+import { type LedgerFlags, type OpenedStore, openStoreToRead } from '../run/open-store.ts';
+import type { Origin } from '../run/origin.ts';
+import { approveOption, inSeat, type SeatFlags } from '../run/run-seat.ts';
+import { findRun, ledgerWords, runWords } from './find-run.ts';
+
+interface ResumeFlags extends LedgerFlags, SeatFlags {
+  readonly budget?: readonly string[] | undefined;
+}
+
+export function resumeCommand({ context, command, done }: NewCommand) {
+  const resume = command('resume')
+    .summary('carry on an interrupted or paused run')
+    .description(
+      'Carries on a run with the instructions and tools it began with, even if the folder has changed since.',
+    )
+    .argument('<run>', runWords)
+    .addOption(approveOption())
+    .option(
+      '--budget <k=v>',
+      'a limit over those of the run, or k=none to lift one; may be repeated',
+      collect,
+    )
+    .option('--ledger <path>', ledgerWords)
+    .option('--json', 'print the result as one JSON object');
+  return withExamples(resume, [
+    'writ runs resume last',
+    'writ runs resume last --approve pause --budget turns=20',
+  ]).action(async (word, options) => {
+    const opened = await openStoreToRead(context, options);
+    try {
+      done(await carryOn(context, opened, word, options));
+    } finally {
+      await opened.store.close();
+    }
+  });
+}
+
+async function carryOn(
+  context: Context,
+  opened: OpenedStore,
+  word: string,
+  flags: ResumeFlags,
+): Promise<number> {
+  const [{ readOrigin }, { openHarness }, { resumeRun }] = await Promise.all([
+    import('../run/origin.ts'),
+    import('../run/harness-parts.ts'),
+    import('../../run/run.ts'),
+  ]);
+  const { run, session } = await findRun(opened.store, word, opened.path);
+  const origin = readOrigin(session);
+  const limits = flags.budget === undefined ? undefined : await limitsOf(opened, run, flags.budget);
+  const parts = await openHarness(context, origin);
+  try {
+    const promptNow = await composedNow(context, origin, flags.json === true);
+    return await inSeat(context, opened, parts, flags, (seat) =>
+      resumeRun({ ...seat, run: run.id, promptNow, ...(limits === undefined ? {} : { limits }) }),
+    );
+  } finally {
+    await parts.close();
+  }
+}
+
+async function limitsOf(opened: OpenedStore, run: RunRecord, flags: readonly string[]) {
+  const { lastOf } = await import('../../run/derive.ts');
+  return overlayLimits(lastOf(await opened.store.events(run.id), 'run-start')?.budget ?? {}, flags);
+}
+
+// The run goes on with its own text in any case; the folder is only compared, so its faults must not stop the run.
+async function composedNow(context: Context, origin: Origin, quiet: boolean): Promise<string | null> {
+  const { agentFolder, workspace, situation } = origin;
+  try {
+    const { composition } = await composeFolder(context, agentFolder, { ...situation, workspace });
+    return composition.digest;
+  } catch (thrown) {
+    if (!quiet)
+      context.stderr.write(
+        `notice: the agent folder cannot be composed now; the run keeps its own text.\n${errorText(toErrorJson(thrown))}`,
+      );
+    return null;
+  }
+}

@@ -1,0 +1,113 @@
+/** A run as plain lines: what each event says to a person who watches, or nothing where it is only for the record. */
+import type { LiveDelta, RunEvent } from '../../protocol/events.ts';
+import type { Output } from '../output.ts';
+import { count, duration, shortDigest } from './figures.ts';
+import { fitCells, visible, visibleLine } from './visible.ts';
+
+/** Shows a run while it works. */
+export interface Progress {
+  onEvents(events: readonly RunEvent[]): void;
+  onLive(delta: LiveDelta): void;
+  /** Clears the way for a question; the function it returns goes on with showing. */
+  hold(): () => void;
+  /** Leaves the screen clean. Safe to call twice. */
+  close(): void;
+}
+
+/** The line for an event, at most `cells` wide; undefined for events that only a record needs. */
+export function eventLine(event: RunEvent, cells: number): string | undefined {
+  const line = lineOf(event);
+  return line === undefined ? undefined : visibleLine(line, cells);
+}
+
+function lineOf(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case 'run-start':
+      return `${event.run} · ${event.agent} on ${event.model ?? event.harness} · prompt ${shortDigest(event.prompt)}`;
+    case 'run-resume':
+      return `${event.run} goes on`;
+    case 'turn-start':
+      return `turn ${event.turn}`;
+    case 'tool-call':
+      return `  ${event.position} ${event.tool} ${event.arguments}`;
+    case 'tool-result':
+      return `  ${event.position} ${event.tool} ${callResultText(event)}`;
+    case 'model-fault': {
+      const retry = event.retryInMs === null ? '' : ` Trying again in ${duration(event.retryInMs)}.`;
+      return `  ${event.error.message}${retry}`;
+    }
+    case 'effect-unknown':
+      return `  ${event.position} the outcome is unknown: ${event.reason}`;
+    case 'approval-request':
+      return `  ${event.ticket.position} ${event.ticket.tool} needs an approval (${event.ticket.id})`;
+    case 'approval-answer':
+      return `  ${event.decision} by ${event.by}${event.reason === '' ? '' : `: ${event.reason}`}`;
+    case 'budget-overrun':
+      return `  ${event.counter} used ${event.actual}, ${event.reserved} were set aside`;
+    case 'notice':
+      return `notice: ${event.text}`;
+    case 'cancel-request':
+      return `cancelled: ${event.reason}`;
+    default:
+      return undefined;
+  }
+}
+
+/** How a call ended: `ok · 1,204 bytes · 35 ms`. */
+export function callResultText(
+  result: Pick<
+    Extract<RunEvent, { type: 'tool-result' }>,
+    'status' | 'code' | 'bytes' | 'truncated' | 'elapsedMs'
+  >,
+): string {
+  const why = result.code === null ? '' : ` (${result.code})`;
+  const cut = result.truncated ? ', cut' : '';
+  return `${result.status}${why} · ${count(result.bytes, 'byte')}${cut} · ${duration(result.elapsedMs)}`;
+}
+
+/** A model's words beside its calls, set in below its turn and no longer than a glance. */
+export function asideLines(text: string, cells: number): readonly string[] {
+  const lines = visible(text.trim()).split('\n');
+  const shown = lines.slice(0, asideLinesMax).map((line) => fitCells(`  | ${line}`, cells));
+  return lines.length > asideLinesMax ? [...shown, '  | …'] : shown;
+}
+
+const asideLinesMax = 6;
+
+/** A piped line may be longer than a terminal's, but stays one that can be read. */
+const pipedCells = 200;
+
+/** One line an event, as it happens. */
+export function plainLines(output: Output): Progress {
+  const said = asides();
+  return {
+    onEvents(events) {
+      for (const event of events) {
+        for (const line of said.take(event, pipedCells)) output.write(`${line}\n`);
+        const line = eventLine(event, pipedCells);
+        if (line !== undefined) output.write(`${line}\n`);
+      }
+    },
+    onLive: said.hear,
+    hold: () => () => {},
+    close() {},
+  };
+}
+
+/** Collects what the model says live, and gives it back once it turns out to stand beside calls and not to be the answer. */
+export function asides() {
+  let text = '';
+  return {
+    hear(delta: LiveDelta): void {
+      if (delta.type === 'text-delta') text += delta.text;
+    },
+    take(event: RunEvent, cells: number): readonly string[] {
+      // A request that is sent again begins its answer anew.
+      if (event.type === 'model-request') text = '';
+      if (event.type !== 'message-finish') return [];
+      const lines = event.calls > 0 && text.trim() !== '' ? asideLines(text, cells) : [];
+      text = '';
+      return lines;
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/** Chooses what a person sees while a run works: plain lines where it is piped, one updating view on a terminal. */
+import type { Context } from '../context.ts';
+import { liveView } from './live-view.ts';
+import { type Progress, plainLines } from './progress-lines.ts';
+
+/** Chooses by where stderr goes; `quiet` shows nothing. A terminal that cannot move its cursor gets plain lines. */
+export function openProgress(context: Context, quiet: boolean): Progress {
+  const { stderr, env, clock } = context;
+  if (quiet) return { onEvents() {}, onLive() {}, hold: () => () => {}, close() {} };
+  if (!stderr.terminal || env.TERM === 'dumb') return plainLines(stderr);
+  return liveView({ output: stderr, clock, color: wantsColor(env) });
+}
+
+/** https://no-color.org: any value that is not empty turns colour off. */
+function wantsColor(env: Context['env']): boolean {
+  return env.NO_COLOR === undefined || env.NO_COLOR === '';
+}
