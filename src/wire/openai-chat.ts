@@ -1,9 +1,9 @@
 /** The wire of OpenAI Chat Completions, also spoken by OpenRouter and by every server that calls itself compatible. */
-import { isRecord, type Json } from '../protocol/json.ts';
+import type { Json } from '../protocol/json.ts';
 import type { AssistantMessage, Message, ToolSchema } from '../protocol/messages.ts';
-import { WireError } from './errors.ts';
+import { responseFault } from './fault.ts';
+import { jsonText, parameterFields } from './json-text.ts';
 import { ChatReader } from './openai-chat-reader.ts';
-import { openaiFault } from './openai-fault.ts';
 import { reasoningFields } from './openai-reasoning.ts';
 import type { BodyParts, Wire } from './wire.ts';
 
@@ -26,7 +26,7 @@ export function openaiChat(options: OpenaiChatOptions = {}): Wire {
     tools: (schemas) => (schemas.length === 0 ? '' : jsonText(schemas.map(toolJson))),
     body: (parts) => bodyText(parts, outputLimit),
     reader: () => new ChatReader(),
-    fault: openaiFault,
+    fault: responseFault,
   };
 }
 
@@ -90,43 +90,8 @@ function bodyText(parts: BodyParts, outputLimit: string): string {
     '"stream_options":{"include_usage":true}',
   ];
   if (parts.maxTokens !== null) fields.push(`"${outputLimit}":${parts.maxTokens}`);
-  for (const [name, value] of Object.entries(parts.parameters)) {
-    // OpenAI refuses this one in a request without tools.
-    if (name === 'parallel_tool_calls' && parts.tools === '') continue;
-    fields.push(`${jsonText(name)}:${parameterText(name, value)}`);
-  }
-  return `{${fields.join(',')}}`;
-}
-
-function parameterText(name: string, value: unknown): string {
-  if (written.has(name)) {
-    throw new WireError(
-      'wire.bad-parameter',
-      `Expected a parameter that the wire does not write itself; found '${name}'.`,
-      { next: `Remove '${name}' from the model parameters.`, details: { parameter: name } },
-    );
-  }
-  if (isJson(value)) return jsonText(value);
-  throw new WireError(
-    'wire.bad-parameter',
-    `Expected a JSON value for the parameter '${name}'; found ${String(value)}.`,
-    { next: `Give '${name}' a JSON value or remove it.`, details: { parameter: name } },
-  );
-}
-
-function isJson(value: unknown): value is Json {
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (Array.isArray(value)) return value.every(isJson);
-  if (isRecord(value)) return Object.values(value).every(isJson);
-  return value === null || typeof value === 'string' || typeof value === 'boolean';
-}
-
-// JSON.stringify writes half of a surrogate pair as an escape and everything else raw, so the escapes are exactly the
-// lone halves. Servers refuse them as invalid UTF-8; a backslash pair before `u` is text and is stepped over.
-const escapes = /\\(?:ud[89a-f][0-9a-f]{2}|[\s\S])/g;
-
-function jsonText(value: Json): string {
-  const text = JSON.stringify(value);
-  if (!text.includes('\\ud')) return text;
-  return text.replace(escapes, (found) => (found.length > 2 ? '\ufffd' : found));
+  // OpenAI refuses this one in a request without tools.
+  const { parallel_tool_calls: parallel, ...parameters } = parts.parameters;
+  const asked = parallel === undefined || parts.tools === '' ? parameters : parts.parameters;
+  return `{${[...fields, ...parameterFields(asked, written)].join(',')}}`;
 }

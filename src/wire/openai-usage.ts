@@ -1,6 +1,7 @@
 /** What an OpenAI-shaped `usage` object says, as far as it can be believed. */
 import { isRecord } from '../protocol/json.ts';
 import { type Usage, unknownUsage } from '../protocol/usage.ts';
+import { count } from './token-count.ts';
 
 /**
  * The usage of one call. In this shape cached tokens are part of `prompt_tokens` and reasoning tokens part of
@@ -28,8 +29,4 @@ export function openaiUsage(usage: unknown): Usage {
     costUsd,
     costSource: costUsd === null ? 'unknown' : 'reported',
   };
-}
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }

@@ -19,7 +19,7 @@ export interface BodyParts {
 
 export type WireDelta = { readonly type: 'text' | 'reasoning'; readonly text: string };
 
-/** What a whole response said. `complete` is false when the stream ended without the protocol's own end mark. */
+/** What a whole response said. */
 export type WireEnd =
   | {
       readonly kind: 'message';

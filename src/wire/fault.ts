@@ -1,8 +1,8 @@
-/** What the errors of OpenAI-shaped servers say: in an error response, and inside a stream that began with success. */
+/** What the errors of providers say, in the shapes they have in common: in an error response, and inside a stream that began with success. */
 import { isRecord } from '../protocol/json.ts';
 
 export interface Fault {
-  /** The provider's own code or type, for instance `rate_limit_exceeded`; null where it gave none. */
+  /** The provider's own code or type, for instance `rate_limit_exceeded` or `overloaded_error`; null where it gave none. */
   readonly code: string | null;
   readonly message: string;
 }
@@ -10,16 +10,16 @@ export interface Fault {
 const excerptChars = 400;
 
 /** Reads an error response: a JSON object in one of the known shapes, or plain text. */
-export function openaiFault(httpStatus: number, body: string): Fault {
+export function responseFault(httpStatus: number, body: string): Fault {
   const parsed = parseOrUndefined(body);
-  const found = openaiErrorIn(Array.isArray(parsed) ? parsed[0] : parsed) ?? bareFault(parsed);
+  const found = errorIn(Array.isArray(parsed) ? parsed[0] : parsed) ?? bareFault(parsed);
   if (found !== undefined) return found;
   const text = excerpt(body);
   return { code: null, message: text === '' ? `HTTP ${httpStatus} with an empty body` : text };
 }
 
 /** The error that a JSON object carries in its `error` field, or as an object of type `error`; undefined for none. */
-export function openaiErrorIn(value: unknown): Fault | undefined {
+export function errorIn(value: unknown): Fault | undefined {
   if (!isRecord(value)) return undefined;
   const { error } = value;
   if (typeof error === 'string' && error !== '') return { code: codeOf(value), message: excerpt(error) };
