@@ -4,6 +4,8 @@ import type { Json } from './json.ts';
 export interface SystemMessage {
   readonly role: 'system' | 'developer';
   readonly text: string;
+  /** How many bytes from the start are the same in other sessions too; a wire may let its provider cache up to there. */
+  readonly stablePrefixBytes?: number;
 }
 
 export interface UserMessage {

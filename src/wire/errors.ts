@@ -6,6 +6,10 @@ export const wireErrors = {
     kind: 'input',
     about: 'A model parameter has a name that the wire writes itself, or a value that JSON cannot hold.',
   },
+  'wire.foreign-message': {
+    kind: 'input',
+    about: 'A recorded message is not of the protocol that is to send it.',
+  },
   'wire.event-too-large': {
     kind: 'failed',
     about: 'One event of a response stream is longer than the limit.',

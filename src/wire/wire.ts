@@ -30,7 +30,14 @@ export type WireEnd =
       readonly requestId: string | null;
     }
   /** The provider reported an error inside a stream that had begun with success. */
-  | { readonly kind: 'error'; readonly code: string | null; readonly message: string; readonly usage: Usage }
+  | {
+      readonly kind: 'error';
+      readonly code: string | null;
+      readonly message: string;
+      readonly usage: Usage;
+      /** True where the provider was only too busy and nothing of an answer had come. */
+      readonly passing?: boolean;
+    }
   /** The stream ended politely but without its end mark, or with nothing in it. */
   | { readonly kind: 'cut'; readonly message: string; readonly usage: Usage };
 
@@ -49,6 +56,8 @@ export interface Wire {
   readonly name: string;
   /** Appended to the base URL. */
   readonly path: string;
+  /** The output limit that a body carries where none is given; left out where the protocol needs none. */
+  readonly maxTokensDefault?: number;
   /** Headers that carry the key and the protocol's version; `key` null where none is needed. */
   headers(key: string | null): Readonly<Record<string, string>>;
   /** The exact JSON text of one message. A message recorded once is sent again in these very bytes. */

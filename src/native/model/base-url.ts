@@ -29,10 +29,11 @@ export function checkBaseUrl(given: string, options: { readonly plainHttp: boole
     );
   }
   const path = url.pathname.replace(/\/+$/, '');
-  if (path.endsWith('/chat/completions')) {
+  const whole = ['/chat/completions', '/v1/messages'].find((end) => path.endsWith(end));
+  if (whole !== undefined) {
     throw bad(
-      `Expected the address before /chat/completions; found ${url.origin}${path}.`,
-      `Use ${url.origin}${path.slice(0, -'/chat/completions'.length)}.`,
+      `Expected the address before ${whole}; found ${url.origin}${path}.`,
+      `Use ${url.origin}${path.slice(0, -whole.length)}.`,
     );
   }
   const loopback = isLoopback(url.hostname);

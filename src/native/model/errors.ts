@@ -57,7 +57,10 @@ export const modelErrors = {
     about: 'The request has too many bytes for the server (HTTP 413).',
   },
   'model.rate-limited': { kind: 'failed', about: 'Too many requests or tokens in a short time (HTTP 429).' },
-  'model.server-error': { kind: 'failed', about: 'The server failed or was too busy (HTTP 408 or 5xx).' },
+  'model.server-error': {
+    kind: 'failed',
+    about: 'The server failed or was too busy (HTTP 408 or 5xx, or in words before an answer began).',
+  },
   'model.redirected': {
     kind: 'failed',
     about:

@@ -7,6 +7,8 @@ import type { Exchange, Head } from './exchange.ts';
 export interface Asked {
   readonly id: string;
   readonly url: string;
+  /** What the protocol puts behind a base URL; null where nobody chose one. */
+  readonly path: string | null;
   /** The variable that held the key; null where no key was sent. */
   readonly keyEnv: string | null;
 }
@@ -83,7 +85,10 @@ function rejections(
     404: {
       code: 'model.not-found',
       what: `The server knows no model or no path for ${asked.id}`,
-      next: "Check the model's name, and that the base URL ends just before /chat/completions.",
+      next:
+        asked.path === null
+          ? "Check the model's name."
+          : `Check the model's name, and that the base URL ends just before ${asked.path}.`,
     },
     413: {
       code: 'model.request-too-large',
@@ -227,6 +232,15 @@ export function answerFault(asked: Asked, end: Exclude<WireEnd, { kind: 'message
     return fault('model.cut', asked, `${asked.id} did not finish: ${end.message}`, {
       next: 'Send the task again; the part that came is kept in the record.',
     });
+  }
+  if (end.passing === true) {
+    return fault(
+      'model.server-error',
+      asked,
+      `The server of ${asked.id} failed before it answered: ${end.message}`,
+      { next: 'Try again later, or use another model.' },
+      true,
+    );
   }
   if (end.code?.startsWith('wire.')) {
     return fault(

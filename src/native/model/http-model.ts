@@ -58,6 +58,7 @@ export function httpModel(options: HttpModelOptions): Model {
     wire: wire.name,
     url: url.href,
     price: options.price,
+    ...(wire.maxTokensDefault === undefined ? {} : { maxTokensDefault: wire.maxTokensDefault }),
     message: (message) => wire.message(message),
     tools: (schemas) => wire.tools(schemas),
     body: (parts) => wire.body({ ...parts, model: name }),
@@ -79,7 +80,12 @@ class Sender {
   constructor(options: HttpModelOptions, url: URL, limits: HttpLimits) {
     this.#options = options;
     this.#limits = limits;
-    this.#asked = { id: options.id, url: url.href, keyEnv: options.key?.name ?? null };
+    this.#asked = {
+      id: options.id,
+      url: url.href,
+      path: options.wire.path,
+      keyEnv: options.key?.name ?? null,
+    };
     this.#clock = options.clock ?? systemClock;
     const pool = { keepAlive: true, timeout: idleSocketMs };
     const trust = options.ca === undefined ? {} : { ca: options.ca };

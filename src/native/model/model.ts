@@ -55,6 +55,8 @@ export interface Model {
   readonly url: string;
   /** Null where no price is known; then a money budget cannot be kept. */
   readonly price: Price | null;
+  /** The output limit that a body carries where none is given; left out where that is the provider's matter. */
+  readonly maxTokensDefault?: number;
   message(message: Message): string;
   tools(schemas: readonly ToolSchema[]): string;
   body(parts: Omit<BodyParts, 'model'>): string;

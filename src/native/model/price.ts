@@ -1,5 +1,6 @@
 /** Turns what a call used into what it cost, where a price is known. */
 import type { Usage } from '../../protocol/usage.ts';
+import { ModelError } from './errors.ts';
 import type { Price } from './model.ts';
 
 /**
@@ -32,4 +33,21 @@ function cost(usage: Usage, price: Price): number | null {
 function at(tokens: number, usdPerMillion: number | undefined): number | null {
   if (tokens === 0) return 0;
   return usdPerMillion === undefined ? null : (tokens * usdPerMillion) / 1e6;
+}
+
+/** The price of a model, or null for none. Throws `model.bad-price` for one that is no price. */
+export function priceOf(spec: string, prices: Readonly<Record<string, Price>> | undefined): Price | null {
+  const price = prices?.[spec];
+  if (price === undefined) return null;
+  for (const rate of ['prompt', 'completion', 'cached', 'cacheWrite'] as const) {
+    const usd: unknown = price[rate];
+    if (usd === undefined && (rate === 'cached' || rate === 'cacheWrite')) continue;
+    if (typeof usd === 'number' && Number.isFinite(usd) && usd >= 0) continue;
+    throw new ModelError(
+      'model.bad-price',
+      `Expected US dollars per million tokens, from zero up, as the ${rate} price of ${spec}; found ${String(usd)}.`,
+      { next: `Correct or remove the price of ${spec}.`, details: { model: spec, rate } },
+    );
+  }
+  return price;
 }

@@ -1,16 +1,25 @@
 /** Finds the model that `provider/name` names: its address, its key, its price. Nothing is sent. */
 import type { Clock } from '../../clock.ts';
+import { anthropic } from '../../wire/anthropic.ts';
 import { openaiChat } from '../../wire/openai-chat.ts';
+import type { Wire } from '../../wire/wire.ts';
 import { type Attribution, attributionHeaders } from './attribution.ts';
 import { checkBaseUrl } from './base-url.ts';
 import { ModelError } from './errors.ts';
 import { type HttpLimits, httpModel, type Secret } from './http-model.ts';
 import type { Model, Price } from './model.ts';
+import { priceOf } from './price.ts';
+
+/** The protocols that a model over HTTP can speak. */
+export const wireNames = ['openai-chat', 'anthropic'] as const;
+export type WireName = (typeof wireNames)[number];
 
 interface Provider {
   readonly baseUrl: string;
   readonly keyEnv: string;
   readonly baseUrlEnv?: string;
+  /** By default `openai-chat`. */
+  readonly wire?: WireName;
 }
 
 /** The providers that need no base URL. */
@@ -19,13 +28,24 @@ export const providers: ReadonlyMap<string, Provider> = new Map<string, Provider
     'openai',
     { baseUrl: 'https://api.openai.com/v1', keyEnv: 'OPENAI_API_KEY', baseUrlEnv: 'OPENAI_BASE_URL' },
   ],
+  [
+    'anthropic',
+    {
+      baseUrl: 'https://api.anthropic.com/v1',
+      keyEnv: 'ANTHROPIC_API_KEY',
+      baseUrlEnv: 'ANTHROPIC_BASE_URL',
+      wire: 'anthropic',
+    },
+  ],
   ['openrouter', { baseUrl: 'https://openrouter.ai/api/v1', keyEnv: 'OPENROUTER_API_KEY' }],
 ]);
 
 export interface ResolveOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of any OpenAI-compatible server; needed for a provider that is not in `providers`. */
+  /** Of any server that speaks the wire; needed for a provider that is not in `providers`. */
   readonly baseUrl?: string | undefined;
+  /** The protocol that the server speaks; by default the provider's own, and `openai-chat` for one that is not known. */
+  readonly wire?: WireName | undefined;
   /** The variable that holds the key, where it is not the provider's own. */
   readonly keyEnv?: string | undefined;
   /** Allows http to another machine. */
@@ -55,6 +75,7 @@ export function resolveModel(spec: string, options: ResolveOptions): ResolvedMod
   const fromEnv = known?.baseUrlEnv === undefined ? undefined : options.env[known.baseUrlEnv];
   const address = options.baseUrl ?? (fromEnv || known?.baseUrl);
   if (address === undefined) throw unknownProvider(provider);
+  const speaks = options.wire ?? known?.wire ?? 'openai-chat';
   const baseUrl = checkBaseUrl(address, { plainHttp: options.plainHttp ?? false });
   const key = readKey(spec, options.env, {
     name: options.keyEnv ?? known?.keyEnv,
@@ -62,14 +83,10 @@ export function resolveModel(spec: string, options: ResolveOptions): ResolvedMod
   });
   const price = priceOf(spec, options.prices);
   const headers = attributionHeaders(options.attribution ?? {});
-  const newer = new URL(baseUrl.text).host === 'api.openai.com';
   const model = httpModel({
     id: spec,
     name,
-    wire: openaiChat({
-      outputLimit: options.outputLimit ?? (newer ? 'max_completion_tokens' : 'max_tokens'),
-    }),
-    baseUrl: baseUrl.text,
+    ...served(speaks, baseUrl.text, options.outputLimit),
     key,
     price,
     ...(provider === 'openrouter' ? { headers } : {}),
@@ -77,6 +94,20 @@ export function resolveModel(spec: string, options: ResolveOptions): ResolvedMod
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   });
   return { ...model, secrets: key === null ? [] : [key] };
+}
+
+function served(
+  speaks: WireName,
+  baseUrl: string,
+  outputLimit: ResolveOptions['outputLimit'],
+): { readonly wire: Wire; readonly baseUrl: string } {
+  // Its own clients write the address without the version that its path begins with; both ways of writing it are taken.
+  if (speaks === 'anthropic') return { wire: anthropic(), baseUrl: baseUrl.replace(/\/v1$/, '') };
+  const newer = new URL(baseUrl).host === 'api.openai.com';
+  return {
+    wire: openaiChat({ outputLimit: outputLimit ?? (newer ? 'max_completion_tokens' : 'max_tokens') }),
+    baseUrl,
+  };
 }
 
 const specCharsMax = 256;
@@ -137,20 +168,4 @@ function readKey(
     );
   }
   return { name, value };
-}
-
-function priceOf(spec: string, prices: Readonly<Record<string, Price>> | undefined): Price | null {
-  const price = prices?.[spec];
-  if (price === undefined) return null;
-  for (const rate of ['prompt', 'completion', 'cached', 'cacheWrite'] as const) {
-    const usd: unknown = price[rate];
-    if (usd === undefined && (rate === 'cached' || rate === 'cacheWrite')) continue;
-    if (typeof usd === 'number' && Number.isFinite(usd) && usd >= 0) continue;
-    throw new ModelError(
-      'model.bad-price',
-      `Expected US dollars per million tokens, from zero up, as the ${rate} price of ${spec}; found ${String(usd)}.`,
-      { next: `Correct or remove the price of ${spec}.`, details: { model: spec, rate } },
-    );
-  }
-  return price;
 }
