@@ -61,8 +61,19 @@ export function toErrorJson(thrown: unknown): ErrorJson {
   return {
     code: 'fault',
     kind: 'failed',
-    message: thrown instanceof Error ? thrown.message : String(thrown),
+    message: messageOf(thrown),
   };
+}
+
+/** What a thrown value says, whatever was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The code that the system gave an error (`ENOENT`, `EPIPE`, …); undefined where there is none. */
+export function systemCode(thrown: unknown): string | undefined {
+  const code: unknown = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  return typeof code === 'string' ? code : undefined;
 }
 
 // A cause is for people: its own message, then the messages below it, at most four, so that a cycle ends.
@@ -70,7 +81,7 @@ function causeText(cause: unknown): string {
   const parts: string[] = [];
   let at: unknown = cause;
   while (at !== undefined && at !== null && parts.length < 4) {
-    parts.push(at instanceof Error ? at.message : String(at));
+    parts.push(messageOf(at));
     at = at instanceof Error ? at.cause : undefined;
   }
   return parts.join(' ← ');

@@ -96,6 +96,8 @@ export interface Host {
   reserve(amount: BudgetAmount): Reservation;
   /** Replaces a reservation by what was really used; `unknown` counters are charged as reserved. */
   charge(reservation: number, actual: BudgetAmount, unknown?: readonly BudgetCounter[]): void;
+  /** Charges what was used without having been set aside; what goes beyond what was left is overrun. */
+  spend(amount: BudgetAmount): void;
   /** What is left of one counter; null where there is no limit. */
   left(counter: BudgetCounter): number | null;
   /**
@@ -106,7 +108,10 @@ export interface Host {
     call: EffectCall,
     dispatch: (signal: AbortSignal) => Promise<Observation | NonDispatch>,
   ): Promise<EffectOutcome>;
-  /** What the record already says of this call: its result, or that it is unknown. Undefined if it may still be run. */
+  /**
+   * What the record already decides of this call: its result, that it is unknown, or that an unknown effect holds it.
+   * Undefined if it may still be run.
+   */
   settled(call: EffectCall): Promise<EffectOutcome | undefined>;
   /** True if the record says that the call at this place was sent at least once. */
   dispatched(place: { readonly turn: number; readonly position: number }): boolean;

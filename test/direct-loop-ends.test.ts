@@ -145,7 +145,11 @@ describe('cancel', () => {
       error: { code: 'run.cancelled', message: 'The run was cancelled: by Ctrl-C.' },
       usage: { modelCalls: 1, totalTokens: null },
     });
-    expect(one.events.slice(-2).map((event) => event.type)).toEqual(['cancel-request', 'run-finish']);
+    expect(one.events.slice(-3).map((event) => event.type)).toEqual([
+      'cancel-request',
+      'model-fault',
+      'run-finish',
+    ]);
   });
 
   test('in a batch every call has a result: real, unknown, not run; and the session goes on', async () => {

@@ -1,5 +1,7 @@
 /** One output stream of the command line: what is written, whether a person watches, and a reader that went away. */
 
+import { systemCode } from '../errors.ts';
+
 /** The part of a Node stream that is needed here. */
 export type OutStream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
@@ -46,5 +48,5 @@ export function openOutput(stream: OutStream): Output {
 }
 
 function isClosedPipe(error: Error): boolean {
-  return 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
+  return ['EPIPE', 'ERR_STREAM_DESTROYED'].includes(systemCode(error) ?? '');
 }

@@ -1,7 +1,8 @@
 /** The built executable as a real process: signals, pipes, a killed run that is carried on. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ScriptedProvider, type Step, scriptedProvider } from '../../test/scripted-provider.ts';
@@ -60,6 +61,20 @@ test('piped: the answer alone on stdout, and it exits by itself', async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'It is green.\n' });
   expect(stderr).not.toContain('\x1b');
   expect(provider?.requests[0]?.json.messages.at(-1).content).toBe('--version');
+});
+
+test.each([
+  [{ text: 'One row.' }, 0],
+  [{ text: 'cut', finish: 'length' }, 1],
+])('a run whose query process is idle at the end exits with its own code (%j)', async (last, code) => {
+  const { DatabaseSync } = createRequire(import.meta.url)('@photostructure/sqlite');
+  new DatabaseSync(join(cwd, 'x.sqlite')).exec('create table t (a); insert into t values (1)');
+  const yaml = await readFile(join(cwd, 'a/agent.yaml'), 'utf8');
+  const tools = 'tools: [{ sql_query: { database: x.sqlite } }]\ncapabilities: [sql]\n';
+  await writeFile(join(cwd, 'a/agent.yaml'), `${yaml.replace(/^(tools|capabilities):.*\n/gm, '')}\n${tools}`);
+  const query = { id: 'q', name: 'sql_query', arguments: '{"query":"select a from t"}' };
+  const { end } = await startRun([{ calls: [query] }, last]);
+  expect(await end).toMatchObject({ code, signal: null });
 });
 
 test.each(['SIGINT', 'SIGTERM'] as const)(

@@ -1,6 +1,8 @@
 /** Reads texts that the command line names, and refuses bytes that are none. */
+
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { systemCode } from '../errors.ts';
 import type { Context } from './context.ts';
 import { CliError } from './errors.ts';
 
@@ -33,7 +35,7 @@ async function readBytes(context: Context, option: string, file: string): Promis
   try {
     return await readFile(resolve(context.cwd, file));
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const code = systemCode(cause);
     const found =
       code === 'ENOENT' ? 'nothing there' : code === 'EISDIR' ? 'a folder' : `a fault (${String(code)})`;
     throw new CliError('cli.unreadable', `${option} expected a readable file at ${file}, found ${found}.`, {

@@ -144,14 +144,15 @@ function addFragments(
     if (volatile) builder.closeStable(parts.join(between));
     if (!included) continue;
     fragments.push(fragment.id);
-    const part = partOf(fragment, join, read);
+    const part = fragmentText(fragment, join, read);
     if (part !== '') parts.push(part);
   }
   const text = parts.join(between);
   builder.add(id, join === 'blocks' && text !== '' ? `${text}\n` : text, fragments);
 }
 
-function partOf(fragment: Fragment, join: Agent['join'], read: ReadFact): string {
+/** A fragment's own text as it stands in a composition; empty where it says nothing. */
+export function fragmentText(fragment: Fragment, join: Agent['join'], read: ReadFact): string {
   if (fragment.template === null) return join === 'blocks' ? fragment.trimmed : fragment.body;
   const text = renderTemplate(fragment.template, read, fragment.id);
   return join === 'blocks' ? trimBlank(text) : text;

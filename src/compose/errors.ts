@@ -16,6 +16,21 @@ export const composeErrors = {
   'compose.probe-options': { kind: 'input', about: 'A probe was declared with options it cannot use.' },
   'compose.no-fallback': { kind: 'input', about: 'An unknown fact stands in a template without a fallback.' },
   'compose.bad-text': { kind: 'input', about: 'A text given for the session is not well-formed Unicode.' },
+  'compose.bad-unit': {
+    kind: 'input',
+    about: 'A unit of a catalogue has a field of another form or size than allowed.',
+  },
+  'compose.unit-clash': { kind: 'input', about: 'Two different units were registered under one id.' },
+  'compose.supersession-cycle': { kind: 'input', about: 'Units supersede each other in a circle.' },
+  'compose.bad-surface-request': {
+    kind: 'input',
+    about: 'A search or a request for a surface is out of its limits.',
+  },
+  'compose.scope-widened': { kind: 'refused', about: 'A child asked to find more than its parent may find.' },
+  'compose.surface-too-large': {
+    kind: 'refused',
+    about: 'Units that may not be left out do not fit the token budget.',
+  },
 } as const satisfies ErrorTable;
 
 export type ComposeErrorCode = keyof typeof composeErrors;

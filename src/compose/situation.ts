@@ -1,4 +1,5 @@
 /** The situation of one session: what is given, what is built in, and what probes find out, each with its source. */
+import { messageOf } from '../errors.ts';
 import { type Agent, declarationOf, type Fragment } from './agent.ts';
 import type { Condition, ReadFact } from './conditions.ts';
 import { ComposeError } from './errors.ts';
@@ -295,7 +296,7 @@ class LookUp {
       fact = await probe.run(declaration.options, this.#context);
     } catch (thrown) {
       if (thrown instanceof ComposeError || this.#context.signal?.aborted) throw thrown;
-      return { known: false, reason: thrown instanceof Error ? thrown.message : String(thrown), source };
+      return { known: false, reason: messageOf(thrown), source };
     }
     // Only a text can be known to be absent: nothing else has an empty value.
     const absent = fact.known && fact.value === null && declaration.type === 'string';

@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import { sha256 } from '../digest.ts';
+import { messageOf } from '../errors.ts';
 import type { EffectCall, EffectId, EffectOutcome, NonDispatch, Observation } from '../protocol/effect.ts';
 import type { EventBody } from '../protocol/events.ts';
 import type { Blob } from '../protocol/record.ts';
@@ -197,8 +198,4 @@ function heldText({ turn, position }: EffectId, call: EffectCall): string {
 
 function place({ turn, position }: EffectCall): { readonly turn: number; readonly position: number } {
   return { turn, position };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,8 +1,10 @@
 /** Who holds a lease: a text that names one process, and whether that process is still alive. */
+
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
+import { systemCode } from '../errors.ts';
 
 /** What a store keeps of a run's lease. An empty holder means that the run was given back. */
 export interface LeaseRow {
@@ -23,19 +25,24 @@ export function isHeld(row: LeaseRow, now: number): boolean {
   return row.holder !== '' && row.expires > now && !isDead(row.holder);
 }
 
+/** The process of this host that a holder names; undefined for a holder of another host or form. */
+export function localPid(holder: string): number | undefined {
+  const parts = /^(.+):(\d+):[^:]+$/.exec(holder);
+  return parts?.[1] === hostname() ? Number(parts[2]) : undefined;
+}
+
 /** True only with proof: a process of this host that is gone. A holder of another form or host may be alive. */
 function isDead(holder: string): boolean {
-  const parts = /^(.+):(\d+):([^:]+)$/.exec(holder);
-  if (parts === null || parts[1] !== hostname()) return false;
-  const pid = Number(parts[2]);
+  const pid = localPid(holder);
+  if (pid === undefined) return false;
   const start = startOf(pid);
-  if (start !== undefined) return start !== parts[3];
+  if (start !== undefined) return !holder.endsWith(`:${start}`);
   try {
     process.kill(pid, 0);
     return false;
   } catch (error) {
     // EPERM means that it lives and belongs to somebody else.
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    return systemCode(error) === 'ESRCH';
   }
 }
 

@@ -2,7 +2,7 @@
 import { sha256 } from '../digest.ts';
 import type { Host, Projection, Session } from '../harness.ts';
 import { budgetExhausted } from '../protocol/budget.ts';
-import type { EventBody } from '../protocol/events.ts';
+import { didRun, type EventBody } from '../protocol/events.ts';
 import type { HarnessOutcome } from '../protocol/outcome.ts';
 import {
   type CallEnd,
@@ -63,7 +63,9 @@ export async function settleBatch(
   // What was sent before a crash is told as it is, before budget, approval or a cancel can call it "not run".
   for (const call of checked.filter(isOpen)) {
     const end = call.kind === 'ready' ? await recordedEnd(call, batch.turn, seat.host) : undefined;
-    if (end !== undefined) conclude(working, call, end);
+    if (end === undefined) continue;
+    if (didRun(end.status)) seat.host.spend({ toolCalls: 1 });
+    conclude(working, call, end);
   }
   const open = checked.filter(isOpen);
   const outcome = await runOpen(working, open);
@@ -122,7 +124,7 @@ async function runOne(working: Working, call: CheckedCall): Promise<OneEnd> {
   const result = await runCall(call, turn, host, run);
   if ('text' in result) {
     const spent = conclude(working, call, result, host.clock.monotonicMs() - startedMs);
-    return { ran: result.status !== 'denied', ...(spent === undefined ? {} : { outcome: spent }) };
+    return { ran: didRun(result.status), ...(spent === undefined ? {} : { outcome: spent }) };
   }
   if (result.status === 'paused') return { ran: false, outcome: { status: 'paused', ticket: result.ticket } };
   const error = new NativeError(
@@ -186,7 +188,7 @@ function conclude(
 
 // Only what a tool brought in counts as output; the runtime's own sentences are free and always whole.
 function fitOutput(host: Host, { status, text }: CallEnd) {
-  if (status !== 'ok' && status !== 'failed' && status !== 'unknown') return { text };
+  if (!didRun(status)) return { text };
   const wanted = Buffer.byteLength(text);
   const whole = host.reserve({ outputBytes: wanted });
   if (whole.granted) {

@@ -1,5 +1,6 @@
 /** One tool call: checked before anything runs, run inside its limits, and ended as text that the model can read. */
 import { canonicalJson, sha256 } from '../digest.ts';
+import { messageOf } from '../errors.ts';
 import type { Host } from '../harness.ts';
 import type { EffectCall, EffectOutcome, NonDispatch, Observation } from '../protocol/effect.ts';
 import type { EventBodies } from '../protocol/events.ts';
@@ -136,7 +137,7 @@ async function runRead(tool: Tool, value: unknown, key: string, host: Host): Pro
     }
     return fromOutput(tool, output);
   } catch (thrown) {
-    return failedEnd('failed', 'tool.failed', thrown instanceof Error ? thrown.message : String(thrown));
+    return failedEnd('failed', 'tool.failed', messageOf(thrown));
   } finally {
     deadline.close();
   }
@@ -180,7 +181,7 @@ function fromOutcome(outcome: EffectOutcome, code: string | null): CallEnd {
       return { status: status === 'succeeded' ? 'ok' : 'failed', code, text, bytes, truncated };
     }
     case 'not-dispatched':
-      return failedEnd('failed', 'tool.not-dispatched', `Nothing was done: ${outcome.nonDispatch.message}`);
+      return failedEnd('not-run', 'tool.not-dispatched', `Nothing was done: ${outcome.nonDispatch.message}`);
     case 'unknown': {
       const look = outcome.look ?? 'Say plainly that it is unknown; a person can settle it.';
       const text = `The outcome is unknown. ${outcome.reason} It may have happened: do not repeat it. ${look}`;
@@ -198,7 +199,7 @@ function fromOutput(tool: Tool, output: ToolOutput): CallEnd {
     case 'failed':
       return failureEnd('failed', output.code, output.message, tool.limits.outputBytesMax);
     case 'not-dispatched':
-      return failedEnd('failed', 'tool.not-dispatched', `Nothing was done: ${output.nonDispatch.message}`);
+      return failedEnd('not-run', 'tool.not-dispatched', `Nothing was done: ${output.nonDispatch.message}`);
   }
 }
 

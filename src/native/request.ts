@@ -2,11 +2,10 @@
 import { sha256 } from '../digest.ts';
 import type { ErrorJson } from '../errors.ts';
 import type { Host, Session } from '../harness.ts';
-import { type BudgetAmount, budgetExhausted } from '../protocol/budget.ts';
+import { amountOf, type BudgetAmount, budgetExhausted } from '../protocol/budget.ts';
 import type { EventBodies, EventBody } from '../protocol/events.ts';
 import type { HarnessOutcome } from '../protocol/outcome.ts';
 import type { Blob } from '../protocol/record.ts';
-import type { Usage } from '../protocol/usage.ts';
 import type { WireDelta } from '../wire/wire.ts';
 import type { Conversation } from './conversation.ts';
 import { NativeError } from './errors.ts';
@@ -65,11 +64,9 @@ export async function askModel(asking: Asking, attemptsMade: number): Promise<As
     }
     await recordRequest(asking, attempt, admitted);
     const reply = await model.send(admitted.body, { signal: host.signal, onDelta: liveDeltas(host, turn) });
-    host.charge(
-      admitted.reservation,
-      { ...amountUsed(reply.usage), turns: attempt === 1 ? 1 : 0 },
-      unknownIn(reply.usage),
-    );
+    const used = amountOf(reply.usage);
+    const turns = admitted.reserved.turns ?? 0;
+    host.charge(admitted.reservation, { ...used.known, modelCalls: 1, turns }, used.unknown);
     if (reply.ok) {
       return answered(turn, attempt, reply);
     }
@@ -143,21 +140,6 @@ function outputLimit(host: Host, model: Model, promptTokens: number, given: numb
     limit = Math.min(limit, Math.floor(forAnswer / model.price.completion));
   }
   return Math.max(1, limit);
-}
-
-function amountUsed(usage: Usage): BudgetAmount {
-  return {
-    modelCalls: 1,
-    ...(usage.totalTokens === null ? {} : { tokens: usage.totalTokens }),
-    ...(usage.costUsd === null ? {} : { costUsd: usage.costUsd }),
-  };
-}
-
-function unknownIn(usage: Usage): ('tokens' | 'costUsd')[] {
-  return [
-    ...(usage.totalTokens === null ? (['tokens'] as const) : []),
-    ...(usage.costUsd === null ? (['costUsd'] as const) : []),
-  ];
 }
 
 function liveDeltas(host: Host, turn: number): (delta: WireDelta) => void {

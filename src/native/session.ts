@@ -66,7 +66,8 @@ async function* runTurns(
     host.note([asked.event, ...accepted.events], [asked.blob, ...accepted.blobs]);
     batch = accepted.batch;
     if (batch === undefined) {
-      chargeAnswer(host, asked.reply.message.text);
+      // The answer is here already: what goes beyond the output budget is overrun, not thrown away.
+      host.spend({ outputBytes: Buffer.byteLength(asked.reply.message.text) });
       await host.record([finishTurn(turn, 0, host.clock.monotonicMs() - startedMs)]);
       yield { turn };
       return { status: 'completed', answer: asked.reply.message.text };
@@ -156,12 +157,4 @@ function accept(turn: number, reply: Answered, conversation: Conversation, model
       ? undefined
       : { turn, calls: message.calls, results: message.calls.map(() => undefined) };
   return { events, blobs: text === undefined ? [blob] : [blob, text], batch };
-}
-
-// The answer is here already: what goes beyond the output budget is charged as overrun, not thrown away.
-function chargeAnswer(host: Host, text: string): void {
-  const bytes = Buffer.byteLength(text);
-  const left = host.left('outputBytes');
-  const reservation = host.reserve({ outputBytes: left === null ? bytes : Math.min(bytes, left) });
-  if (reservation.granted) host.charge(reservation.id, { outputBytes: bytes });
 }

@@ -1,9 +1,10 @@
 /** The counters of a budget: one list of names for agent.yaml, the command line, records and refusals. */
 import type { ErrorJson, ErrorTable } from '../errors.ts';
+import type { Usage } from './usage.ts';
 
 /** Each counter with its unit. A limit that is left out is no limit. */
 export const budgetCounters = {
-  turns: 'model requests that were answered, with their tool results',
+  turns: 'rounds of the model, each a request and its tool results',
   steps: 'steps of typed plans',
   modelCalls: 'requests to a model, failed attempts included',
   toolCalls: 'tool calls that were dispatched',
@@ -54,5 +55,23 @@ export function budgetExhausted(spent: {
     message: `The budget allows ${limit} ${counter} (${budgetCounters[counter]}); ${left} are left and ${wanted} are wanted.`,
     next: `Raise the limit with --budget ${counter}=N, or give the agent a smaller task.`,
     details: { counter, limit, left, wanted },
+  };
+}
+
+/** What usage says for the counters of a budget, and which of them it leaves unknown. */
+export function amountOf(usage: Usage): {
+  readonly known: BudgetAmount;
+  readonly unknown: readonly BudgetCounter[];
+} {
+  const unknown: BudgetCounter[] = [];
+  if (usage.totalTokens === null) unknown.push('tokens');
+  if (usage.costUsd === null) unknown.push('costUsd');
+  return {
+    known: {
+      modelCalls: usage.modelCalls,
+      ...(usage.totalTokens === null ? {} : { tokens: usage.totalTokens }),
+      ...(usage.costUsd === null ? {} : { costUsd: usage.costUsd }),
+    },
+    unknown,
   };
 }

@@ -6,6 +6,14 @@ import type { RunStatus } from './outcome.ts';
 import type { ApproveMode, Ticket, TicketAnswer } from './ticket.ts';
 import type { Usage } from './usage.ts';
 
+/** `rejected`: never executed, the model may mend it. `not-run`: provably nothing was sent; the result says why. */
+export type CallStatus = 'ok' | 'failed' | 'rejected' | 'denied' | 'unknown' | 'not-run';
+
+/** True for a call that was executed, or may have been: only such a call counts against a budget. */
+export function didRun(status: CallStatus): boolean {
+  return status === 'ok' || status === 'failed' || status === 'unknown';
+}
+
 /** Where a call stands in a run: its turn, and its position in the batch, both from 1. */
 interface CallPlace {
   readonly turn: number;
@@ -32,6 +40,8 @@ export interface EventBodies {
     /** What the agent folder composes now, where it could be told; a session keeps its own bytes all the same. */
     readonly promptNow: string | null;
     readonly changed: boolean;
+    /** The limits from here on. */
+    readonly budget: BudgetLimits;
   };
   'turn-start': { readonly turn: number };
   'model-request': {
@@ -94,8 +104,7 @@ export interface EventBodies {
   'tool-result': CallPlace & {
     readonly callId: string;
     readonly tool: string;
-    /** `rejected`: never executed, the model may mend it. `not-run`: the batch ended before it. */
-    readonly status: 'ok' | 'failed' | 'rejected' | 'denied' | 'unknown' | 'not-run';
+    readonly status: CallStatus;
     readonly code: string | null;
     /** Digest of the message's exact bytes on the wire. */
     readonly message: string;
@@ -139,7 +148,13 @@ export interface EventBodies {
     readonly wanted: number;
   };
   'budget-overrun': { readonly counter: BudgetCounter; readonly reserved: number; readonly actual: number };
-  'context-register': { readonly alias: string; readonly context: string; readonly bytes: number };
+  'context-register': {
+    readonly alias: string;
+    readonly context: string;
+    readonly bytes: number;
+    /** Digest of a result that is kept in the ledger; null for what the session was given. */
+    readonly blob: string | null;
+  };
   'context-read': {
     readonly alias: string;
     readonly operation: string;

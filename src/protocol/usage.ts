@@ -13,7 +13,7 @@ export interface Usage {
   readonly reasoningTokens: number | null;
   readonly totalTokens: number | null;
   readonly costUsd: number | null;
-  /** `reported` by the provider, `priced` from a price table, or `unknown`. */
+  /** `reported` by the provider, `priced` from a price table, `unknown`, or `none` where nothing was asked. */
   readonly costSource: 'reported' | 'priced' | 'unknown' | 'none';
 }
 

@@ -7,8 +7,6 @@ import {
   type BudgetReport,
   budgetCounters,
 } from '../protocol/budget.ts';
-import type { RunEvent } from '../protocol/events.ts';
-import type { Usage } from '../protocol/usage.ts';
 import { RunError } from './errors.ts';
 
 export interface Budget {
@@ -19,6 +17,8 @@ export interface Budget {
    * reserved; what goes beyond the reservation is charged too, and reported as overrun.
    */
   charge(reservation: number, actual: BudgetAmount, unknown?: readonly BudgetCounter[]): readonly Overrun[];
+  /** Charges what was used without having been set aside; what goes beyond what was left is overrun. */
+  spend(amount: BudgetAmount): readonly Overrun[];
   left(counter: BudgetCounter): number | null;
   report(): BudgetReport;
 }
@@ -125,6 +125,20 @@ export function openBudget(limits: BudgetLimits, spent: BudgetAmount = {}): Budg
       }
       return overruns;
     },
+    spend(amount) {
+      const overruns: Overrun[] = [];
+      for (const counter in amount) {
+        if (!isCounter(counter)) continue;
+        const actual = amount[counter] ?? 0;
+        const room = left(counter);
+        const at = line(counter);
+        at.used += actual;
+        if (room === null || actual <= room) continue;
+        at.overrun += actual - room;
+        overruns.push({ counter, reserved: room, actual });
+      }
+      return overruns;
+    },
     report() {
       const report: { [C in BudgetCounter]?: BudgetReport[C] } = {};
       for (const counter of counters) {
@@ -135,70 +149,4 @@ export function openBudget(limits: BudgetLimits, spent: BudgetAmount = {}): Budg
       return report;
     },
   };
-}
-
-/** What usage says for the counters of a budget, and which of them it leaves unknown. */
-export function amountOf(usage: Usage): {
-  readonly known: BudgetAmount;
-  readonly unknown: readonly BudgetCounter[];
-} {
-  const unknown: BudgetCounter[] = [];
-  if (usage.totalTokens === null) unknown.push('tokens');
-  if (usage.costUsd === null) unknown.push('costUsd');
-  return {
-    known: {
-      modelCalls: usage.modelCalls,
-      ...(usage.totalTokens === null ? {} : { tokens: usage.totalTokens }),
-      ...(usage.costUsd === null ? {} : { costUsd: usage.costUsd }),
-    },
-    unknown,
-  };
-}
-
-/**
- * What the events of a run have already used. A request without an end, and one whose usage is unknown, count with the
- * whole of what was reserved for them; time in which nobody held the run does not count.
- */
-export function spentBy(events: readonly RunEvent[]): BudgetAmount {
-  const spent = {
-    turns: 0,
-    modelCalls: 0,
-    toolCalls: 0,
-    tokens: 0,
-    costUsd: 0,
-    outputBytes: 0,
-    wallTimeMs: 0,
-  };
-  const charge = (reserved: BudgetAmount, usage: Usage | undefined) => {
-    const { known } = usage === undefined ? { known: { modelCalls: 1 } as BudgetAmount } : amountOf(usage);
-    spent.modelCalls += known.modelCalls ?? 1;
-    spent.tokens += known.tokens ?? reserved.tokens ?? 0;
-    spent.costUsd += known.costUsd ?? reserved.costUsd ?? 0;
-  };
-  let waiting: BudgetAmount | undefined;
-  let epochFirst: RunEvent | undefined;
-  let last: RunEvent | undefined;
-  for (const event of events) {
-    if (epochFirst === undefined || event.epoch !== epochFirst.epoch) {
-      if (epochFirst !== undefined && last !== undefined) spent.wallTimeMs += last.at - epochFirst.at;
-      epochFirst = event;
-    }
-    last = event;
-    if (event.type === 'turn-start') spent.turns += 1;
-    else if (event.type === 'model-request') {
-      if (waiting !== undefined) charge(waiting, undefined);
-      waiting = event.reserved;
-    } else if ((event.type === 'model-response' || event.type === 'model-fault') && waiting !== undefined) {
-      charge(waiting, event.usage);
-      waiting = undefined;
-    } else if (event.type === 'tool-result') {
-      if (event.status === 'ok' || event.status === 'failed' || event.status === 'unknown') {
-        spent.toolCalls += 1;
-        spent.outputBytes += event.bytes;
-      }
-    }
-  }
-  if (waiting !== undefined) charge(waiting, undefined);
-  if (epochFirst !== undefined && last !== undefined) spent.wallTimeMs += last.at - epochFirst.at;
-  return spent;
 }

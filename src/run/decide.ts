@@ -2,7 +2,7 @@
 import type { Store } from '../ledger/store.ts';
 import type { Ticket, TicketAnswer } from '../protocol/ticket.ts';
 import { openTicketOf } from './derive.ts';
-import { RunError } from './errors.ts';
+import { RunError, unknownRun } from './errors.ts';
 
 export interface Decision {
   readonly run: string;
@@ -17,11 +17,7 @@ export interface Decision {
  * or something else, and `ledger.lease-held` while a process is at work on the run.
  */
 export async function answerTicket(store: Store, holder: string, decision: Decision): Promise<Ticket> {
-  if ((await store.run(decision.run)) === undefined) {
-    throw new RunError('run.unknown-run', `There is no run ${decision.run} in this ledger.`, {
-      next: 'List the runs with: writ runs list, or name another ledger with --ledger.',
-    });
-  }
+  if ((await store.run(decision.run)) === undefined) throw unknownRun(decision.run);
   const lease = await store.acquire(decision.run, holder, 5_000);
   try {
     // Read under the lease, so that two people cannot both answer.

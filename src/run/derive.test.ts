@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EventBody, RunEvent } from '../protocol/events.ts';
-import { noUsage } from '../protocol/usage.ts';
-import { openTicketOf, stateOf, usageOf } from './derive.ts';
+import { noUsage, unknownUsage } from '../protocol/usage.ts';
+import { limitsOf, openTicketOf, spentBy, stateOf, usageOf } from './derive.ts';
 
 const eventsOf = (bodies: readonly EventBody[]): RunEvent[] =>
   bodies.map((body, i) => ({ ...body, run: 'r', seq: i + 1, at: i, epoch: 1 }));
@@ -26,7 +26,13 @@ const answered: EventBody = {
   by: 'ana',
   reason: '',
 };
-const resumed: EventBody = { type: 'run-resume', by: 'x', promptNow: null, changed: false };
+const resumed: EventBody = {
+  type: 'run-resume',
+  by: 'x',
+  promptNow: null,
+  changed: false,
+  budget: { turns: 9 },
+};
 const finished: EventBody = {
   type: 'run-finish',
   status: 'failed',
@@ -73,4 +79,72 @@ test('a request whose end was never recorded makes the sum unknown, and is still
   expect(usageOf(eventsOf([request, response]))).toMatchObject({ modelCalls: 1, totalTokens: 9 });
   expect(usageOf(eventsOf([request, request, response]))).toMatchObject({ modelCalls: 2, totalTokens: null });
   expect(usageOf(eventsOf([request, response, request]))).toMatchObject({ modelCalls: 2, totalTokens: null });
+});
+
+test('the limits are those of the newest resume, else of the start', () => {
+  expect(limitsOf(eventsOf([turn]))).toBeUndefined();
+  expect(limitsOf(eventsOf([turn, resumed, turn]))).toEqual({ turns: 9 });
+});
+
+const stamp = (seq: number, at = seq, epoch = 1) => ({ run: 'run_1', seq, at, epoch });
+
+test('what a run has spent: unknown usage and a request without an end count as reserved, pauses do not count as time', () => {
+  const request = {
+    type: 'model-request' as const,
+    turn: 1,
+    attempt: 1,
+    model: 'm',
+    wire: 'w',
+    url: 'u',
+    keep: 0,
+    add: [],
+    tools: null,
+    parameters: {},
+    body: '',
+    bodyBytes: 0,
+    reserved: { modelCalls: 1, tokens: 100, costUsd: 0.2 },
+  };
+  const response = {
+    type: 'model-response' as const,
+    turn: 1,
+    attempt: 1,
+    httpStatus: 200,
+    response: '',
+    finish: 'stop',
+    modelSeen: null,
+    requestId: null,
+    firstByteMs: 0,
+    elapsedMs: 0,
+  };
+  const result = {
+    type: 'tool-result' as const,
+    turn: 1,
+    callId: 'c',
+    tool: 't',
+    code: null,
+    message: '',
+    truncated: false,
+    elapsedMs: 0,
+  };
+  const events: RunEvent[] = [
+    { ...stamp(1, 1000), type: 'turn-start', turn: 1 },
+    { ...stamp(2, 1000), ...request },
+    { ...stamp(3, 1400), ...response, usage: { ...noUsage, modelCalls: 1, totalTokens: 30, costUsd: 0.01 } },
+    { ...stamp(4, 1400), ...result, position: 1, status: 'ok', bytes: 7 },
+    { ...stamp(5, 1500), ...result, position: 2, status: 'rejected', bytes: 99 },
+    { ...stamp(6, 1500), ...request },
+    { ...stamp(7, 1500), ...response, usage: unknownUsage },
+    { ...stamp(8, 9000, 2), ...request },
+    { ...stamp(9, 9100, 2), ...request },
+  ];
+  const { costUsd, ...spent } = spentBy(events);
+  expect(spent).toEqual({
+    turns: 1,
+    modelCalls: 4,
+    toolCalls: 1,
+    tokens: 330,
+    outputBytes: 7,
+    wallTimeMs: 600,
+  });
+  expect(costUsd).toBeCloseTo(0.61, 10);
 });

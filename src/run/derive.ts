@@ -1,5 +1,6 @@
 /** What the events of a run say about it: its state, its usage, its open ticket. Nothing else stores these. */
-import type { EventBodies, RunEvent } from '../protocol/events.ts';
+import { amountOf, type BudgetAmount, type BudgetLimits } from '../protocol/budget.ts';
+import { didRun, type EventBodies, type RunEvent } from '../protocol/events.ts';
 import type { RunStatus } from '../protocol/outcome.ts';
 import type { Ticket } from '../protocol/ticket.ts';
 import { addUsage, noUsage, type Usage, unknownUsage } from '../protocol/usage.ts';
@@ -60,4 +61,57 @@ export function openTicketOf(events: readonly RunEvent[]): Ticket | undefined {
   if (asked === undefined) return undefined;
   const answered = events.some((event) => event.type === 'approval-answer' && event.ticket === asked.id);
   return answered || lastOf(events, 'run-finish') !== undefined ? undefined : asked;
+}
+
+/** The limits that hold for the run: those of its start, or of its newest resume. */
+export function limitsOf(events: readonly RunEvent[]): BudgetLimits | undefined {
+  return (lastOf(events, 'run-resume') ?? lastOf(events, 'run-start'))?.budget;
+}
+
+/**
+ * What the events of a run have already used. A request without an end, and one whose usage is unknown, count with the
+ * whole of what was reserved for them; time in which nobody held the run does not count.
+ */
+export function spentBy(events: readonly RunEvent[]): BudgetAmount {
+  const spent = {
+    turns: 0,
+    modelCalls: 0,
+    toolCalls: 0,
+    tokens: 0,
+    costUsd: 0,
+    outputBytes: 0,
+    wallTimeMs: 0,
+  };
+  const charge = (reserved: BudgetAmount, usage: Usage | undefined) => {
+    const { known } = usage === undefined ? { known: { modelCalls: 1 } as BudgetAmount } : amountOf(usage);
+    spent.modelCalls += known.modelCalls ?? 1;
+    spent.tokens += known.tokens ?? reserved.tokens ?? 0;
+    spent.costUsd += known.costUsd ?? reserved.costUsd ?? 0;
+  };
+  let waiting: BudgetAmount | undefined;
+  let epochFirst: RunEvent | undefined;
+  let last: RunEvent | undefined;
+  for (const event of events) {
+    if (epochFirst === undefined || event.epoch !== epochFirst.epoch) {
+      if (epochFirst !== undefined && last !== undefined) spent.wallTimeMs += last.at - epochFirst.at;
+      epochFirst = event;
+    }
+    last = event;
+    if (event.type === 'turn-start') spent.turns += 1;
+    else if (event.type === 'model-request') {
+      if (waiting !== undefined) charge(waiting, undefined);
+      waiting = event.reserved;
+    } else if ((event.type === 'model-response' || event.type === 'model-fault') && waiting !== undefined) {
+      charge(waiting, event.usage);
+      waiting = undefined;
+    } else if (event.type === 'tool-result') {
+      if (didRun(event.status)) {
+        spent.toolCalls += 1;
+        spent.outputBytes += event.bytes;
+      }
+    }
+  }
+  if (waiting !== undefined) charge(waiting, undefined);
+  if (epochFirst !== undefined && last !== undefined) spent.wallTimeMs += last.at - epochFirst.at;
+  return spent;
 }

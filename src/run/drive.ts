@@ -9,8 +9,8 @@ import type { EventBody, RunEvent } from '../protocol/events.ts';
 import type { HarnessOutcome, RunResult } from '../protocol/outcome.ts';
 import type { Blob } from '../protocol/record.ts';
 import { openDesk } from './approval.ts';
-import { type Budget, openBudget, spentBy } from './budget.ts';
-import { countsOf, usageOf } from './derive.ts';
+import { type Budget, openBudget } from './budget.ts';
+import { countsOf, spentBy, usageOf } from './derive.ts';
 import { RunError } from './errors.ts';
 import { openHost } from './host.ts';
 import { type Line, openLine } from './line.ts';
@@ -50,14 +50,22 @@ export async function drive(work: Drive): Promise<RunResult> {
     onBroken: (cause) => stop.now({ kind: 'record-broken', cause }),
   });
   const renewing = keepLease(work, lease, stop);
+  // A person's word stands in the record when it is given, not only when the run has settled.
+  const noteCancel = () => {
+    const why = stop.why();
+    if (why?.kind === 'cancelled') line.note([{ type: 'cancel-request', by: 'caller', reason: why.reason }]);
+  };
   try {
     const notices = work.notices.map((text): EventBody => ({ type: 'notice', code: 'run.notice', text }));
     await line.put([work.opening, ...notices], { blobs: work.openingBlobs });
+    if (stop.signal.aborted) noteCancel();
+    else stop.signal.addEventListener('abort', noteCancel, { once: true });
     const outcome = settle(await perform(work, line, budget, stop), stop, budget);
     const workedMs = Math.round(clock.monotonicMs() - startedMs);
-    chargeTime(budget, workedMs);
+    // Time cannot be set aside before it passes; the stop's timer is what keeps its limit.
+    budget.spend({ wallTimeMs: workedMs });
     const elapsedMs = Math.round(spent.wallTimeMs ?? 0) + workedMs;
-    return await conclude(work, line, budget, stop, outcome, elapsedMs);
+    return await conclude(work, line, budget, outcome, elapsedMs);
   } finally {
     clearInterval(renewing);
     stop.close();
@@ -109,12 +117,6 @@ async function perform(work: Drive, line: Line, budget: Budget, stop: Stop): Pro
   }
 }
 
-// Time cannot be set aside before it passes; the stop's timer is what keeps its limit.
-function chargeTime(budget: Budget, workedMs: number): void {
-  const nothing = budget.reserve({});
-  if (nothing.granted) budget.charge(nothing.id, { wallTimeMs: workedMs });
-}
-
 // Why the run was stopped outranks how the harness describes being stopped; a finished answer outranks both.
 function settle(outcome: HarnessOutcome, stop: Stop, budget: Budget): HarnessOutcome {
   const why = stop.why();
@@ -147,7 +149,6 @@ async function conclude(
   work: Drive,
   line: Line,
   budget: Budget,
-  stop: Stop,
   outcome: HarnessOutcome,
   elapsedMs: number,
 ): Promise<RunResult> {
@@ -155,8 +156,6 @@ async function conclude(
   const error = 'error' in outcome ? outcome.error : null;
   const usage = usageOf(line.events);
   const last: EventBody[] = [];
-  const why = stop.why();
-  if (why?.kind === 'cancelled') last.push({ type: 'cancel-request', by: 'caller', reason: why.reason });
   const digest = answer === null ? null : sha256(answer);
   if (outcome.status === 'paused') last.push({ type: 'run-pause', ticket: outcome.ticket.id });
   else {

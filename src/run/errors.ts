@@ -34,3 +34,10 @@ export class RunError extends WritError<RunErrorCode> {
     super(runErrors, code, message, extra);
   }
 }
+
+/** The one error of a run that the ledger does not have. */
+export function unknownRun(run: string): RunError {
+  return new RunError('run.unknown-run', `There is no run ${run} in this ledger.`, {
+    next: 'List the runs with: writ runs list, or name another ledger with --ledger.',
+  });
+}

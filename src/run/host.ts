@@ -6,7 +6,7 @@ import type { Host } from '../harness.ts';
 import type { Store } from '../ledger/store.ts';
 import type { LiveDelta } from '../protocol/events.ts';
 import type { ApprovalDesk } from './approval.ts';
-import type { Budget } from './budget.ts';
+import type { Budget, Overrun } from './budget.ts';
 import type { Line } from './line.ts';
 
 /** After a cancel or a spent deadline, a dispatched write gets this long to answer before it is unknown. */
@@ -31,6 +31,9 @@ export function openHost({ store, line, budget, desk, clock, signal, onLive }: H
     view = effectsOf(line.events.slice(viewed), view);
     viewed = line.events.length;
     return view;
+  };
+  const noteOverruns = (overruns: readonly Overrun[]): void => {
+    if (overruns.length > 0) line.note(overruns.map((overrun) => ({ type: 'budget-overrun', ...overrun })));
   };
   const effect: Host['effect'] = (call, dispatch) =>
     runEffect({
@@ -58,17 +61,14 @@ export function openHost({ store, line, budget, desk, clock, signal, onLive }: H
     },
     recall: (digest) => store.blob(digest),
     reserve: (amount) => budget.reserve(amount),
-    charge(reservation, actual, unknown) {
-      const overruns = budget.charge(reservation, actual, unknown);
-      if (overruns.length === 0) return;
-      line.note(overruns.map((overrun) => ({ type: 'budget-overrun' as const, ...overrun })));
-    },
+    charge: (reservation, actual, unknown) => noteOverruns(budget.charge(reservation, actual, unknown)),
+    spend: (amount) => noteOverruns(budget.spend(amount)),
     left: (counter) => budget.left(counter),
     effect,
     async settled(call) {
       const decision = decide(viewNow(), call);
-      // Neither decision dispatches anything; all others leave the call to be run.
-      if (decision.do !== 'replay' && decision.do !== 'unknown') return undefined;
+      // These decisions dispatch nothing; all others leave the call to be run, and a person may be asked about it.
+      if (decision.do !== 'replay' && decision.do !== 'unknown' && decision.do !== 'held') return undefined;
       return effect(call, () => Promise.reject(new Error('A settled call is never dispatched.')));
     },
     dispatched: (place) => wasDispatched(viewNow(), place),

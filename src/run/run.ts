@@ -8,9 +8,9 @@ import type { RunEvent } from '../protocol/events.ts';
 import type { RunResult } from '../protocol/outcome.ts';
 import type { Blob, RunRecord, SessionRecord } from '../protocol/record.ts';
 import { checkLimits } from './budget.ts';
-import { stateOf } from './derive.ts';
+import { limitsOf, stateOf } from './derive.ts';
 import { drive } from './drive.ts';
-import { RunError } from './errors.ts';
+import { RunError, unknownRun } from './errors.ts';
 import { checkGuarantees } from './guarantees.ts';
 import type { RunSeat } from './seat.ts';
 
@@ -38,7 +38,7 @@ export interface ResumeRequest extends RunSeat {
  * from then on every end is a RunResult.
  */
 export async function startRun(request: StartRequest): Promise<RunResult> {
-  const { harness, store, clock, limits, task, capabilities, composition } = request;
+  const { harness, store, clock, limits, task, composition } = request;
   if (task.trim() === '') {
     throw new RunError('run.task-empty', 'The task is empty.', {
       next: 'Give the task after --, with --task-file, or on standard input.',
@@ -79,7 +79,7 @@ export async function startRun(request: StartRequest): Promise<RunResult> {
       prompt: opened.record.prompt,
       task: taskDigest,
       taskBytes: Buffer.byteLength(task),
-      capabilities,
+      capabilities: opened.session.capabilities,
       budget: limits,
       approve: request.approve,
     },
@@ -106,7 +106,7 @@ export async function resumeRun(request: ResumeRequest): Promise<RunResult> {
   }
   if (start?.type !== 'run-start')
     throw damaged(`Run ${record.id} was interrupted before its start was recorded.`);
-  const limits = request.limits ?? start.budget;
+  const limits = request.limits ?? limitsOf(runEvents) ?? {};
   checkLimits(limits);
   const notices = [...checkGuarantees(harness, limits, request.lowered ?? {})];
   const opened = await openRecorded(store, record.session, harness, start.agent);
@@ -123,7 +123,13 @@ export async function resumeRun(request: ResumeRequest): Promise<RunResult> {
     notices,
     sessionEvents: opened.events.filter((event) => event.run !== record.id),
     runEvents,
-    opening: { type: 'run-resume', by: request.holder, promptNow: request.promptNow, changed },
+    opening: {
+      type: 'run-resume',
+      by: request.holder,
+      promptNow: request.promptNow,
+      changed,
+      budget: limits,
+    },
     openingBlobs: [],
   });
 }
@@ -190,12 +196,12 @@ async function openRecorded(store: Store, id: string, harness: Harness, agent: s
       next: 'List the sessions with: writ runs list, or name another ledger with --ledger.',
     });
   }
-  if (record.agent !== agent || record.harness !== harness.name) {
-    throw new RunError(
-      'run.session-mismatch',
-      `Session ${id} belongs to agent ${record.agent} on ${record.harness}; asked for ${agent} on ${harness.name}.`,
-      { next: 'Continue it with the same agent and harness, or start a new session.' },
-    );
+  const asked = `${agent} on ${harness.name} with ${harness.model ?? 'no model'}`;
+  const stored = `${record.agent} on ${record.harness} with ${record.model ?? 'no model'}`;
+  if (asked !== stored) {
+    throw new RunError('run.session-mismatch', `Session ${id} belongs to ${stored}; asked for ${asked}.`, {
+      next: 'Continue it with the same agent, harness and model, or start a new session.',
+    });
   }
   const composition = JSON.parse(await readText(store, record.composition, 'composition')) as Composition;
   const projection = JSON.parse(await readText(store, record.projection, 'projection')) as Projection;
@@ -223,10 +229,4 @@ function damaged(message: string): RunError {
 
 function changedNotice(session: string): string {
   return `The agent folder composes differently now; session ${session} keeps the text it began with. Start a new session to use the new text.`;
-}
-
-function unknownRun(run: string): RunError {
-  return new RunError('run.unknown-run', `There is no run ${run} in this ledger.`, {
-    next: 'List the runs with: writ runs list, or name another ledger with --ledger.',
-  });
 }

@@ -1,6 +1,8 @@
 /** `writ init`: a new agent folder with a place for its record, all of it or nothing. */
+
 import { mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { systemCode } from '../../errors.ts';
 import { printJson } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
@@ -108,7 +110,7 @@ async function isFreeFolder(folder: string): Promise<boolean> {
   try {
     names = await readdir(folder);
   } catch (cause) {
-    const code = codeOf(cause);
+    const code = systemCode(cause) ?? 'unknown';
     if (code === 'ENOENT') return false;
     if (code !== 'ENOTDIR') throw unwritable(folder, cause);
     throw notFree(folder, 'a file');
@@ -128,11 +130,7 @@ function notFree(folder: string, found: string): CliError {
 function unwritable(folder: string, cause: unknown): CliError {
   return new CliError(
     'cli.unwritable',
-    `Expected to make ${folder}, found a fault (${codeOf(cause)}); nothing was left behind.`,
+    `Expected to make ${folder}, found a fault (${systemCode(cause) ?? 'unknown'}); nothing was left behind.`,
     { next: 'Name a folder that you may write to.', details: { folder }, cause },
   );
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
 }

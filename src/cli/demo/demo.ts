@@ -6,6 +6,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { explain } from '../../compose/explain.ts';
 import { startRun } from '../../run/run.ts';
+import { readRunView } from '../../run/run-view.ts';
 import { type Composed, composeFolder } from '../compose/situation-flags.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -14,7 +15,6 @@ import { type OpenedStore, openStore, shellWord } from '../run/open-store.ts';
 import { type Origin, originRecord } from '../run/origin.ts';
 import { inSeat } from '../run/run-seat.ts';
 import { usageLines } from '../view/draw-run.ts';
-import { readRunView } from '../view/run-view.ts';
 import { demoTask, startDemoModel } from './demo-model.ts';
 
 /** The root of the package, from the sources as from what was built. */

@@ -56,7 +56,6 @@ export function readOrigin(session: SessionRecord): Origin {
     {
       next: 'Resume it with the program that started it.',
       details: { session: session.id },
-      cause: read.error,
     },
   );
 }

@@ -128,17 +128,16 @@ async function readTask(context: Context, flags: RunFlags, task: string | undefi
 }
 
 // What an agent asks for and this harness does not do must not be passed over: it may be what makes the agent safe.
-function mustBeKeepable({ skills, mcp }: Agent): void {
-  const asked = skills.length > 0 ? 'skills' : mcp.size > 0 ? 'mcp' : undefined;
+function mustBeKeepable({ skills, mcp, deliver }: Agent): void {
+  const { intent } = deliver;
+  // The text is the whole system message: nothing of a vendor's is there to keep, so replace and append come to the same.
+  const channel = intent === 'developer' || intent === 'context' ? `deliver.intent: ${intent}` : undefined;
+  const asked = skills.length > 0 ? 'skills' : mcp.size > 0 ? 'mcp' : channel;
   if (asked === undefined) return;
-  throw new CliError(
-    'cli.unsupported',
-    `agent.yaml sets ${asked}, which the native harness does not keep yet.`,
-    {
-      next: `Take ${asked} out, or use an agent without it.`,
-      details: { key: asked },
-    },
-  );
+  throw new CliError('cli.unsupported', `agent.yaml sets ${asked}, which the native harness does not keep.`, {
+    next: `Take ${asked} out, or use an agent without it.`,
+    details: { key: asked },
+  });
 }
 
 function originOf(context: Context, composed: Composed, flags: RunFlags): Origin {

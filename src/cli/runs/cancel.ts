@@ -1,5 +1,7 @@
 /** `writ runs cancel`: asks the process that is at work to end its run, or ends a run that nobody is at work on. */
-import { hostname } from 'node:os';
+
+import { systemCode } from '../../errors.ts';
+import { localPid } from '../../ledger/holder.ts';
 import type { Lease, Store } from '../../ledger/store.ts';
 import { type Context, printJson } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -53,13 +55,13 @@ async function cancelRun(
  * has just checked that the process of that number is the one that took the run. False if it ended meanwhile.
  */
 function askToEnd(lease: Lease): boolean {
-  const holder = /^(.+):(\d+):[^:]+$/.exec(lease.holder);
-  if (holder?.[1] !== hostname()) throw elsewhere(lease, 'It is not a process of this machine.');
+  const pid = localPid(lease.holder);
+  if (pid === undefined) throw elsewhere(lease, 'It is not a process of this machine.');
   try {
-    process.kill(Number(holder[2]), 'SIGTERM');
+    process.kill(pid, 'SIGTERM');
     return true;
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ESRCH') return false;
+    if (systemCode(cause) === 'ESRCH') return false;
     throw elsewhere(lease, 'It belongs to another user.');
   }
 }

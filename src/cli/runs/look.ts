@@ -1,13 +1,14 @@
 /** `writ runs list`, `show` and `events`: the record as it is, and nothing is changed. */
 import type { Store } from '../../ledger/store.ts';
 import type { RunRecord } from '../../protocol/record.ts';
+import type { Usage } from '../../protocol/usage.ts';
 import type { RunState } from '../../run/derive.ts';
 import { type Context, printJson } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
 import { type NewCommand, withExamples } from '../program.ts';
 import { type LedgerFlags, type OpenedStore, openStoreToRead } from '../run/open-store.ts';
-import { moment } from '../view/figures.ts';
+import { moment, usageText } from '../view/figures.ts';
 import { visible, visibleLine } from '../view/visible.ts';
 import { findRun, ledgerWords, runWords } from './find-run.ts';
 
@@ -42,7 +43,8 @@ export function listCommand({ context, command, done }: NewCommand) {
           const records = await store.runs({ ...(agent === undefined ? {} : { agent }), limit });
           const runs = await Promise.all(records.map((record) => listed(store, record)));
           if (options.json) printJson(context, { ledger: path, runs });
-          else if (runs.length > 0) context.stdout.write(runs.map(listLine).join(''));
+          else if (runs.length > 0)
+            context.stdout.write(runs.map((run) => listLines(run, context.stdout.columns())).join(''));
           else context.stderr.write(`No runs in ${visible(path)}.\n`);
         }),
       ),
@@ -55,10 +57,14 @@ interface Listed {
   readonly agent: string;
   readonly state: RunState;
   readonly createdAt: number;
+  readonly model: string | null;
+  /** Null where the text is no longer in the ledger. */
+  readonly task: string | null;
+  readonly usage: Usage;
 }
 
 async function listed(store: Store, record: RunRecord): Promise<Listed> {
-  const { stateOf } = await import('../../run/derive.ts');
+  const { lastOf, stateOf, usageOf } = await import('../../run/derive.ts');
   const [session, events, holder] = await Promise.all([
     store.session(record.session),
     store.events(record.id),
@@ -66,11 +72,24 @@ async function listed(store: Store, record: RunRecord): Promise<Listed> {
   ]);
   const { id, createdAt } = record;
   const state = stateOf(events, holder !== undefined);
-  return { run: id, session: record.session, agent: session?.agent ?? '', state, createdAt };
+  const start = lastOf(events, 'run-start');
+  const task = start === undefined ? undefined : await store.blob(start.task);
+  return {
+    run: id,
+    session: record.session,
+    agent: session?.agent ?? '',
+    state,
+    createdAt,
+    model: start?.model ?? session?.model ?? null,
+    task: task === undefined ? null : Buffer.from(task).toString('utf8'),
+    usage: usageOf(events),
+  };
 }
 
-function listLine({ run, state, createdAt, agent }: Listed): string {
-  return `${run}  ${state.padEnd(11)}  ${moment(createdAt)}  ${visibleLine(agent, 40)}\n`;
+function listLines({ run, state, createdAt, agent, task, usage }: Listed, cells: number): string {
+  const head = `${run}  ${state.padEnd(11)}  ${moment(createdAt)}  ${visibleLine(agent, 40)}`;
+  const figures = usageText(usage);
+  return `${head}\n  ${figures} · ${visibleLine(task ?? '(its task is not in the ledger)', cells - figures.length - 5)}\n`;
 }
 
 export function showCommand({ context, command, done }: NewCommand) {
@@ -87,7 +106,7 @@ export function showCommand({ context, command, done }: NewCommand) {
         await look(context, options, async ({ store, path, commandFor }) => {
           const { run, session } = await findRun(store, word, path);
           if (options.prompt) return context.stdout.write(await promptOf(store, session.prompt));
-          const { readRunView } = await import('../view/run-view.ts');
+          const { readRunView } = await import('../../run/run-view.ts');
           const view = await readRunView(store, run, session);
           if (options.json) return printJson(context, view);
           const { drawRun } = await import('../view/draw-run.ts');

@@ -70,8 +70,8 @@ async function carryOn(
 }
 
 async function limitsOf(opened: OpenedStore, run: RunRecord, flags: readonly string[]) {
-  const { lastOf } = await import('../../run/derive.ts');
-  return overlayLimits(lastOf(await opened.store.events(run.id), 'run-start')?.budget ?? {}, flags);
+  const derive = await import('../../run/derive.ts');
+  return overlayLimits(derive.limitsOf(await opened.store.events(run.id)) ?? {}, flags);
 }
 
 // The run goes on with its own text in any case; the folder is only compared, so its faults must not stop the run.

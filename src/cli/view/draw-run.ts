@@ -1,10 +1,10 @@
 /** Draws a run for a person: what it was asked, what it did in each turn, what it used, how it ended, what to do next. */
 import type { BudgetCounter, BudgetLine } from '../../protocol/budget.ts';
+import type { CallView, RunView, TurnView } from '../../run/run-view.ts';
 import { errorText } from '../report-error.ts';
 import type { OpenedStore } from '../run/open-store.ts';
 import { count, duration, moment, usageText } from './figures.ts';
 import { callResultText } from './progress-lines.ts';
-import type { CallView, RunView, TurnView } from './run-view.ts';
 import { ticketLines } from './show-result.ts';
 import { visible, visibleLine } from './visible.ts';
 
@@ -52,8 +52,9 @@ function turnLines(turn: TurnView, view: RunView, cells: number): string[] {
   ];
 }
 
-function callLines({ position, tool, arguments: args, result }: CallView, cells: number): string[] {
-  const end = result === null ? 'no result' : callResultText(result);
+function callLines({ position, tool, arguments: args, sent, result }: CallView, cells: number): string[] {
+  const open = sent ? 'sent; what it did is not known' : 'not run yet';
+  const end = result === null ? open : callResultText(result);
   return [visibleLine(`  ${position} ${tool} ${args}`, cells), visibleLine(`    ${end}`, cells)];
 }
 

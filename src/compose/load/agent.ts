@@ -1,14 +1,16 @@
 /** Reads an agent folder: every file is parsed, every name resolved and every condition compiled, or nothing is. */
+
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
+import { systemCode } from '../../errors.ts';
 import type { BudgetLimits } from '../../protocol/budget.ts';
 import type { Agent, Fragment, McpServer, ToolChoice } from '../agent.ts';
 import { conditionCompiler } from '../conditions.ts';
 import { ComposeError } from '../errors.ts';
 import { environmentFact, type FactDeclaration, type FactValue } from '../facts.ts';
 import { compileFragment, type FragmentFile, readFragment } from './fragment.ts';
-import { errorCode, readSource } from './located.ts';
+import { readSource } from './located.ts';
 import { declaredFacts, heldCapabilities, mustKnow, situationValues, type Vocabulary } from './names.ts';
 import { agentSchema, readForm, situationSchema } from './schema.ts';
 import { YamlMap } from './yaml.ts';
@@ -72,12 +74,12 @@ async function mustBeAgentFolder(folder: string): Promise<void> {
   const isFolder = await stat(folder).then(
     (found) => found.isDirectory(),
     (cause) => {
-      const missing = errorCode(cause) === 'ENOENT';
+      const missing = systemCode(cause) === 'ENOENT';
       throw new ComposeError(
         'compose.no-agent',
         missing
           ? `An agent folder was expected at ${folder}, and nothing is there.`
-          : `The folder ${folder} cannot be read: ${errorCode(cause)}.`,
+          : `The folder ${folder} cannot be read: ${systemCode(cause) ?? 'no code'}.`,
         {
           next: missing ? `Check the path, or run: writ init ${folder}.` : 'Make the folder readable.',
           details: { folder },
@@ -106,10 +108,10 @@ async function list(folder: string): Promise<string[] | undefined> {
   try {
     return (await readdir(folder)).sort();
   } catch (cause) {
-    if (errorCode(cause) === 'ENOENT') return undefined;
+    if (systemCode(cause) === 'ENOENT') return undefined;
     throw new ComposeError(
       'compose.unreadable',
-      `The folder ${folder} cannot be listed: ${errorCode(cause)}.`,
+      `The folder ${folder} cannot be listed: ${systemCode(cause) ?? 'no code'}.`,
       {
         next: 'Make it a readable folder.',
         details: { folder },

@@ -1,5 +1,7 @@
 /** Text files of the agent: read strictly as UTF-8, with offsets turned into lines and columns. */
+
 import { readFile, stat } from 'node:fs/promises';
+import { systemCode } from '../../errors.ts';
 import { ComposeError, type ComposeErrorCode, TextFault } from '../errors.ts';
 
 /** A file's text without a byte-order mark at its start, and the errors that point into it. */
@@ -58,10 +60,12 @@ async function readBytes(file: string): Promise<Uint8Array> {
     // A FIFO or a device would block or never end, so nothing but a regular file is opened.
     if ((await stat(file)).isFile()) return await readFile(file);
   } catch (cause) {
-    const missing = errorCode(cause) === 'ENOENT';
+    const missing = systemCode(cause) === 'ENOENT';
     throw new ComposeError(
       'compose.unreadable',
-      missing ? `${file} was expected and is not there.` : `${file} cannot be read: ${errorCode(cause)}.`,
+      missing
+        ? `${file} was expected and is not there.`
+        : `${file} cannot be read: ${systemCode(cause) ?? 'no code'}.`,
       { next: missing ? 'Create the file.' : 'Make the file readable.', details: { file }, cause },
     );
   }
@@ -69,11 +73,4 @@ async function readBytes(file: string): Promise<Uint8Array> {
     next: 'Put a text file in its place.',
     details: { file },
   });
-}
-
-/** The system's code of a thrown value, `no code` where it has none. */
-export function errorCode(thrown: unknown): string {
-  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
-    ? thrown.code
-    : 'no code';
 }

@@ -1,6 +1,8 @@
 /** What git says of a folder, read from its files; git itself is never run. */
+
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
+import { messageOf, systemCode } from '../../errors.ts';
 import type { Fact, FactValue } from '../facts.ts';
 
 export interface GitFacts {
@@ -25,7 +27,7 @@ export async function readGit(workspace: string): Promise<GitFacts> {
     }
     return { repository: known(false), branch: absent('git (no repository)'), root: null };
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    const reason = messageOf(thrown);
     return { repository: unknown(reason), branch: unknown(reason), root: null };
   }
 }
@@ -65,7 +67,7 @@ async function answer<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();
   } catch (thrown) {
-    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+    const code = systemCode(thrown);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new Error(`git files could not be read: ${code ?? 'no code'}`, { cause: thrown });
   }

@@ -1,7 +1,9 @@
 /** The probe `project-marker`: does a project of some kind, known by a file's name, lie in, above or below the workspace? */
+
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
+import { systemCode } from '../../errors.ts';
 import { ComposeError } from '../errors.ts';
 import type { Fact, Probe } from '../facts.ts';
 import { readGit } from './git.ts';
@@ -109,7 +111,7 @@ class Search {
     try {
       real = await this.#disk.realpath(path);
     } catch (thrown) {
-      return { reason: `${path} cannot be resolved: ${codeOf(thrown)}` };
+      return { reason: `${path} cannot be resolved: ${systemCode(thrown) ?? 'an error without a code'}` };
     }
     if (seen.has(real)) return undefined;
     seen.add(real);
@@ -190,17 +192,11 @@ class Search {
     try {
       return await question();
     } catch (thrown) {
-      const code = codeOf(thrown);
+      const code = systemCode(thrown) ?? 'an error without a code';
       if (code !== 'ENOENT' && code !== 'ENOTDIR') this.#doubt ??= `${path} could not be asked: ${code}`;
       return undefined;
     }
   }
-}
-
-function codeOf(thrown: unknown): string {
-  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
-    ? thrown.code
-    : 'an error without a code';
 }
 
 function unknown(reason: string): Fact {

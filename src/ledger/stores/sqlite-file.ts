@@ -1,4 +1,5 @@
 /** The SQLite file of a ledger: made whole or not at all, recognised before it is opened, never altered if it is not ours. */
+
 import {
   accessSync,
   closeSync,
@@ -15,6 +16,7 @@ import {
 import { constants as system } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { systemCode } from '../../errors.ts';
 import { LedgerError } from '../errors.ts';
 
 /** `WRIT` in ASCII, in the header field that SQLite keeps for such a mark. */
@@ -132,7 +134,7 @@ function create(path: string, draft: string): void {
     fsyncSync(descriptor);
     closeSync(descriptor);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (systemCode(error) !== 'EEXIST') throw error;
   } finally {
     for (const tail of ['', '-wal', '-shm']) rmSync(`${draft}${tail}`, { force: true });
   }
@@ -218,7 +220,7 @@ export function storeFault(error: unknown, path: string): LedgerError {
     'ELOOP',
     'ENOTSUP',
   ];
-  const isPlace = error instanceof Error && 'code' in error && place.includes(String(error.code));
+  const isPlace = place.includes(systemCode(error) ?? '');
   if (isPlace || code === 8 || code === 14) {
     return new LedgerError('ledger.unwritable', `The ledger ${path} cannot be created or written.`, {
       next: 'Name a place you may write to with --ledger.',

@@ -59,6 +59,8 @@ export function queryProcess(program: string): QueryProcess {
     const it = running;
     running = undefined;
     if (it === undefined) return;
+    // An idle process does not keep ours alive; its end, which is awaited here, must.
+    hold(it.child, true);
     it.child.kill('SIGKILL');
     await it.gone;
   };

@@ -1,18 +1,29 @@
 /** A run as its record tells it: one value that `writ runs show` draws for people or prints as JSON. */
-import type { ErrorJson } from '../../errors.ts';
-import type { Store } from '../../ledger/store.ts';
-import type { BudgetReport } from '../../protocol/budget.ts';
-import type { RunEvent } from '../../protocol/events.ts';
-import type { RunRecord, SessionRecord } from '../../protocol/record.ts';
-import type { Ticket } from '../../protocol/ticket.ts';
-import { addUsage, noUsage, type Usage } from '../../protocol/usage.ts';
-import { openBudget, spentBy } from '../../run/budget.ts';
-import { countsOf, lastOf, openTicketOf, type RunState, stateOf, usageOf } from '../../run/derive.ts';
+import type { ErrorJson } from '../errors.ts';
+import type { Store } from '../ledger/store.ts';
+import type { BudgetReport } from '../protocol/budget.ts';
+import type { RunEvent } from '../protocol/events.ts';
+import type { RunRecord, SessionRecord } from '../protocol/record.ts';
+import type { Ticket } from '../protocol/ticket.ts';
+import type { Usage } from '../protocol/usage.ts';
+import { openBudget } from './budget.ts';
+import {
+  countsOf,
+  lastOf,
+  limitsOf,
+  openTicketOf,
+  type RunState,
+  spentBy,
+  stateOf,
+  usageOf,
+} from './derive.ts';
 
 export interface CallView {
   readonly position: number;
   readonly tool: string;
   readonly arguments: string;
+  /** True once a write was sent; without a result its outcome is unknown. */
+  readonly sent: boolean;
   /** Null while the call has no result. */
   readonly result: {
     readonly status: Extract<RunEvent, { type: 'tool-result' }>['status'];
@@ -80,7 +91,7 @@ export async function readRunView(store: Store, run: RunRecord, session: Session
     turns: await turnsOf(store, events),
     toolCalls: countsOf(events).toolCalls,
     usage: finish?.usage ?? usageOf(events),
-    budget: finish?.budget ?? openBudget(start?.budget ?? {}, spent).report(),
+    budget: finish?.budget ?? openBudget(limitsOf(events) ?? {}, spent).report(),
     elapsedMs: finish?.elapsedMs ?? spent.wallTimeMs ?? 0,
     answer: await textOf(store, finish?.answer),
     error: finish?.error ?? null,
@@ -100,7 +111,7 @@ interface OpenTurn {
   text: string | null;
   calls: CallView[];
   faults: ErrorJson[];
-  usage: Usage;
+  events: RunEvent[];
 }
 
 async function turnsOf(store: Store, events: readonly RunEvent[]): Promise<readonly TurnView[]> {
@@ -109,15 +120,12 @@ async function turnsOf(store: Store, events: readonly RunEvent[]): Promise<reado
     const at = turns.at(-1);
     if (event.type === 'turn-start' || at === undefined) {
       if (event.type === 'turn-start')
-        turns.push({ turn: event.turn, text: null, calls: [], faults: [], usage: noUsage });
+        turns.push({ turn: event.turn, text: null, calls: [], faults: [], events: [] });
       continue;
     }
+    at.events.push(event);
     switch (event.type) {
-      case 'model-response':
-        at.usage = addUsage(at.usage, event.usage);
-        break;
       case 'model-fault':
-        at.usage = addUsage(at.usage, event.usage);
         at.faults.push(event.error);
         break;
       case 'message-finish':
@@ -128,8 +136,14 @@ async function turnsOf(store: Store, events: readonly RunEvent[]): Promise<reado
           position: event.position,
           tool: event.tool,
           arguments: event.arguments,
+          sent: false,
           result: null,
         });
+        break;
+      case 'effect-dispatch':
+        at.calls = at.calls.map((call) =>
+          call.position === event.position ? { ...call, sent: true } : call,
+        );
         break;
       case 'tool-result':
         at.calls = at.calls.map((call) =>
@@ -138,7 +152,8 @@ async function turnsOf(store: Store, events: readonly RunEvent[]): Promise<reado
         break;
     }
   }
-  return turns;
+  // A request in flight has no usage yet, and none is not zero.
+  return turns.map(({ events: own, ...turn }) => ({ ...turn, usage: usageOf(own) }));
 }
 
 function withResult(call: CallView, event: Extract<RunEvent, { type: 'tool-result' }>): CallView {
