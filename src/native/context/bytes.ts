@@ -62,6 +62,13 @@ export async function openFileBytes(root: string, path: string): Promise<FileByt
   }
 }
 
+/** The stamp of a file as it is now. Throws `context.file-refused`. */
+export async function fileStamp(root: string, path: string): Promise<FileStamp> {
+  const bytes = await openFileBytes(root, path);
+  await bytes.close();
+  return bytes.stamp;
+}
+
 function refused(found: string): ContextError {
   return new ContextError('context.file-refused', `Expected a readable text file, found none: ${found}`, {
     next: 'Name a regular file; save what comes from a pipe into one.',

@@ -41,6 +41,10 @@ export interface ContextHandle {
   readonly alias: string;
 }
 
+export interface RegisteredContext extends ContextHandle {
+  readonly metadata: ContextMetadata;
+}
+
 export interface CallOptions {
   /** Only ever tighter than those of the session. */
   readonly limits?: Partial<ContextLimits>;
@@ -58,7 +62,7 @@ export interface Contexts {
     alias: string,
     source: ContextSource,
     options?: Pick<CallOptions, 'signal'>,
-  ): Promise<ContextHandle>;
+  ): Promise<RegisteredContext>;
   /** Registers a payload that is made when it is first looked at. Throws `context.bad-alias`. */
   registerBody(alias: string, open: () => Promise<ContextBody>): ContextHandle;
   /** Why nothing can be looked at under this name; undefined if something can. */
@@ -200,7 +204,7 @@ export function openContexts(options: ContextsOptions = {}): Contexts {
         await body.close();
         throw thrown;
       }
-      return add(alias, async () => body, body);
+      return { ...add(alias, async () => body, body), metadata: body.metadata };
     },
     registerBody(alias, open) {
       mustBeFree(alias);
