@@ -59,7 +59,8 @@ export function sentenceDiff(before: string, after: string): SentenceDiff {
   });
   goneUntil(a.length);
   const only = edits.length === 0 ? layoutChange(before, after) : null;
-  const of = (change: Edit['change']) => edits.filter((edit) => edit.change === change).map((edit) => edit.sentence);
+  const of = (change: Edit['change']) =>
+    edits.filter((edit) => edit.change === change).map((edit) => edit.sentence);
   return {
     identical: before === after,
     only,
