@@ -46,5 +46,5 @@ name the choice in your answer.
 const finishFragment = `---
 title: How you finish
 ---
-End with the answer itself in the first sentence, then what it rests on. Add nothing that was not asked for.
+Begin with the answer in one sentence, then say what it rests on. Add nothing that was not asked for.
 `;

@@ -53,7 +53,7 @@ export function budgetExhausted(spent: {
     code: 'budget.exhausted',
     kind: budgetErrors['budget.exhausted'].kind,
     message: `The budget allows ${limit} ${counter} (${budgetCounters[counter]}); ${left} are left and ${wanted} are wanted.`,
-    next: `Raise the limit with --budget ${counter}=N, or give the agent a smaller task.`,
+    next: `Raise the limit with --budget ${counter}=N in a new run (--session keeps what was said), or ask for less.`,
     details: { counter, limit, left, wanted },
   };
 }
