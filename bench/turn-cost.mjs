@@ -1,46 +1,35 @@
 // CPU per turn of a tool loop: ours with both ledgers beside a hand-written loop and the AI SDK, on one loopback server.
-import { execFileSync, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { measure, serve } from './measure.mjs';
 
-const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const ways = ['http', 'fetch', 'generateText', 'writ, memory ledger', 'writ, SQLite ledger'];
+/** So many turns warm a process up before it is measured: with fewer the compiler's luck decides. */
+const warmUpTurns = 2000;
+const measuredTurns = 1000;
 const rounds = 3;
 
-async function serve(turns) {
-  const server = fork(here('./loopback-server.mjs'), [String(turns)]);
-  const [{ port }] = await new Promise((resolve) => server.once('message', (message) => resolve([message])));
-  return { port, stop: () => server.kill() };
-}
-
-/** Medians over interleaved rounds, so that a slow moment of the machine does not fall on one way alone. */
+/** One row for each length of a run. */
 export async function turnCost() {
   const rows = [];
   for (const turns of [1, 10, 50]) {
     const server = await serve(turns);
-    const runs = Math.ceil(600 / turns);
-    const taken = new Map(ways.map((way) => [way, []]));
-    for (let round = 0; round < rounds; round += 1) {
-      for (const way of ways) {
-        const out = execFileSync(
-          process.execPath,
-          [here('./turn-loops.mjs'), way, String(server.port), String(turns), String(runs)],
-          { encoding: 'utf8' },
-        );
-        taken.get(way).push(JSON.parse(out));
-      }
-    }
-    server.stop();
+    const runs = Math.ceil(measuredTurns / turns);
     rows.push({
       turns,
-      ms: Object.fromEntries([...taken].map(([way, list]) => [way, list.sort((a, b) => a - b)[1]])),
+      ways: measure(ways, { port: server.port, turns, runs, atOnce: 1, warmUpTurns, rounds }),
     });
+    server.stop();
   }
   return rows;
 }
 
 export async function main() {
-  console.log('CPU milliseconds per turn (median of 3 interleaved rounds), and as a ratio to bare fetch:\n');
-  const rows = await turnCost();
+  console.log(
+    `CPU milliseconds per turn (median of ${rounds} interleaved rounds), and as a ratio to bare fetch:\n`,
+  );
+  const rows = (await turnCost()).map(({ turns, ways: found }) => ({
+    turns,
+    ms: Object.fromEntries(ways.map((way) => [way, found[way].cpuMs])),
+  }));
   const width = Math.max(...ways.map((way) => way.length));
   console.log(`${''.padEnd(width)}  ${rows.map((row) => `${row.turns} turns`.padStart(16)).join('')}`);
   for (const way of ways) {

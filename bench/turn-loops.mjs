@@ -1,14 +1,14 @@
-// One way to run the same tool loop, measured in a process of its own: node turn-loops.mjs WAY PORT TURNS RUNS.
-// Prints the CPU milliseconds that one turn took, user and system time of the whole process.
+// One way to run the same tool loop, measured in a process of its own:
+// node turn-loops.mjs WAY PORT TURNS RUNS ATONCE WARMUP, the last as a number of turns.
+// Prints as JSON the CPU milliseconds that one turn took, user and system time of the whole process, and its peak memory.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const [way, port, turnsText, runsText] = process.argv.slice(2);
-const turns = Number(turnsText);
-const runs = Number(runsText);
+const [way, port, ...amounts] = process.argv.slice(2);
+const [turns, runs, atOnce, warmUpTurns] = amounts.map(Number);
 const base = `http://127.0.0.1:${port}/v1`;
 const system = 'You answer questions about parts. '.repeat(60);
 const parameters = {
@@ -161,10 +161,28 @@ async function writ(openStore) {
 }
 
 const { run, close } = await ways[way]();
-for (let i = 0; i < Math.max(5, Math.ceil(300 / turns)); i += 1) await run();
-const before = process.cpuUsage();
-for (let i = 0; i < runs; i += 1) if ((await run()) !== 'The total is 42.') throw new Error('wrong answer');
-const { user, system: kernel } = process.cpuUsage(before);
-process.stdout.write(`${JSON.stringify((user + kernel) / 1000 / runs / turns)}\n`);
+
+async function runMany(amount) {
+  let left = amount;
+  const worker = async () => {
+    while (left > 0) {
+      left -= 1;
+      if ((await run()) !== 'The total is 42.') throw new Error('wrong answer');
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, amount) }, worker));
+}
+
+await runMany(Math.ceil(warmUpTurns / turns));
+const cpuBefore = process.cpuUsage();
+const startedMs = performance.now();
+await runMany(runs);
+const { user, system: kernel } = process.cpuUsage(cpuBefore);
+const measured = {
+  cpuMs: (user + kernel) / 1000 / runs / turns,
+  wallMs: performance.now() - startedMs,
+  peakMb: process.resourceUsage().maxRSS / 1024,
+};
+process.stdout.write(`${JSON.stringify(measured)}\n`);
 await close();
 process.exit(0);
