@@ -1,11 +1,12 @@
 /** A batch of tool calls: all checked before any runs, neighbouring reads at once, writes one at a time, every call ended. */
 import { sha256 } from '../digest.ts';
 import type { Host, Projection, Session } from '../harness.ts';
-import { budgetExhausted } from '../protocol/budget.ts';
+import { type BudgetAmount, budgetExhausted } from '../protocol/budget.ts';
 import { didRun, type EventBody } from '../protocol/events.ts';
 import type { HarnessOutcome } from '../protocol/outcome.ts';
 import {
   type CallEnd,
+  type CallSeat,
   type CheckedCall,
   checkCall,
   failedEnd,
@@ -13,6 +14,7 @@ import {
   runCall,
   type Toolbox,
 } from './call.ts';
+import type { SessionContexts } from './context/session-contexts.ts';
 import { type Conversation, recallText, toolMessage } from './conversation.ts';
 import { NativeError } from './errors.ts';
 import type { Model } from './model/model.ts';
@@ -24,21 +26,25 @@ import type { Batch } from './transcript.ts';
 /** So many reads of one batch run at the same time. */
 const readsAtOnce = 8;
 
-interface Working {
-  readonly host: Host;
+interface Working extends CallSeat {
   readonly model: Model;
-  readonly run: string;
   readonly turn: number;
   /** The exact result messages, by position from 0; undefined while a call has none. */
   readonly messages: (string | undefined)[];
 }
 
 /** The tools of a session as a batch needs them. */
-export function toolboxOf(session: Session, projection: Projection, tools: readonly Tool[]): Toolbox {
+export function toolboxOf(
+  session: Session,
+  projection: Projection,
+  tools: readonly Tool[],
+  contexts: SessionContexts | undefined,
+): Toolbox {
   return {
     shown: projection.tools,
     tools: new Map(tools.map((tool) => [tool.schema.name, tool])),
     capabilities: session.capabilities,
+    contexts,
   };
 }
 
@@ -57,14 +63,14 @@ export async function settleBatch(
       batch.results[i] === undefined ? undefined : recallText(seat.host, batch.results[i]),
     ),
   );
-  const working: Working = { ...seat, turn: batch.turn, messages };
+  const working: Working = { ...seat, contexts: toolbox.contexts, turn: batch.turn, messages };
   const checked = batch.calls.map((call, i) => checkCall(call, i + 1, toolbox));
   const isOpen = (call: CheckedCall) => messages[call.position - 1] === undefined;
   // What was sent before a crash is told as it is, before budget, approval or a cancel can call it "not run".
   for (const call of checked.filter(isOpen)) {
     const end = call.kind === 'ready' ? await recordedEnd(call, batch.turn, seat.host) : undefined;
     if (end === undefined) continue;
-    if (didRun(end.status)) seat.host.spend({ toolCalls: 1 });
+    if (didRun(end.status)) seat.host.spend(amountOf([call]));
     conclude(working, call, end);
   }
   const open = checked.filter(isOpen);
@@ -80,27 +86,34 @@ export async function settleBatch(
 
 async function runOpen(working: Working, open: readonly CheckedCall[]): Promise<HarnessOutcome | undefined> {
   const { host } = working;
-  const runnable = open.filter((call) => call.kind === 'ready').length;
   // The whole batch must fit before its first call runs: half a batch is no answer to the model.
-  const reservation = host.reserve({ toolCalls: runnable });
+  const reservation = host.reserve(amountOf(open));
   if (!reservation.granted) {
     const { granted: _, ...spent } = reservation;
     await host.record([{ type: 'budget-refuse', ...spent }]);
     return { status: 'failed', error: budgetExhausted(spent) };
   }
-  let ran = 0;
+  const ran: CheckedCall[] = [];
   try {
     for (const group of groupsOf(open)) {
       if (host.signal.aborted) return { status: 'cancelled', error: cancelled() };
       const ends = await Promise.all(group.map((call) => runOne(working, call)));
-      ran += ends.filter((one) => one.ran).length;
+      ran.push(...group.filter((_, i) => ends[i]?.ran));
       const stopped = ends.find((one) => one.outcome !== undefined);
       if (stopped !== undefined) return stopped.outcome;
     }
     return host.signal.aborted ? { status: 'cancelled', error: cancelled() } : undefined;
   } finally {
-    host.charge(reservation.id, { toolCalls: ran });
+    host.charge(reservation.id, { toolCalls: 0, contextOps: 0, ...amountOf(ran) });
   }
+}
+
+/** What calls are charged to; those that are rejected cost nothing. */
+function amountOf(calls: readonly CheckedCall[]): BudgetAmount {
+  const ready = calls.filter((call) => call.kind === 'ready');
+  const contextOps = ready.filter(({ tool }) => tool.counter === 'contextOps').length;
+  const toolCalls = ready.length - contextOps;
+  return contextOps === 0 ? { toolCalls } : { toolCalls, contextOps };
 }
 
 interface OneEnd {
@@ -109,7 +122,7 @@ interface OneEnd {
 }
 
 async function runOne(working: Working, call: CheckedCall): Promise<OneEnd> {
-  const { host, turn, run } = working;
+  const { host, turn } = working;
   if (call.kind === 'rejected') {
     const rejected = failedEnd('rejected', call.code, call.message);
     // Its tool may have vanished since the call was sent: then what it did is unknown, whatever is wrong with it now.
@@ -121,7 +134,7 @@ async function runOne(working: Working, call: CheckedCall): Promise<OneEnd> {
     return { ran: false };
   }
   const startedMs = host.clock.monotonicMs();
-  const result = await runCall(call, turn, host, run);
+  const result = await runCall(call, turn, working);
   if ('text' in result) {
     const spent = conclude(working, call, result, host.clock.monotonicMs() - startedMs);
     return { ran: didRun(result.status), ...(spent === undefined ? {} : { outcome: spent }) };
@@ -161,10 +174,12 @@ function groupsOf(calls: readonly CheckedCall[]): CheckedCall[][] {
  */
 function conclude(
   { host, model, turn, messages }: Working,
-  { call, position }: CheckedCall,
+  checked: CheckedCall,
   result: CallEnd,
   elapsedMs = 0,
 ): HarnessOutcome | undefined {
+  const { call, position } = checked;
+  const counter = checked.kind === 'ready' ? checked.tool.counter : undefined;
   const { text, spent } = fitOutput(host, result);
   const message = toolMessage(model, call.id, call.name, text);
   messages[position - 1] = message;
@@ -177,6 +192,7 @@ function conclude(
     tool: call.name,
     status: result.status,
     code: result.code,
+    ...(counter === undefined ? {} : { counter }),
     message: digest,
     bytes: Buffer.byteLength(text),
     truncated: result.truncated || spent !== undefined,

@@ -6,10 +6,14 @@ import type { EffectCall, EffectOutcome, NonDispatch, Observation } from '../pro
 import type { EventBodies } from '../protocol/events.ts';
 import type { ToolCall } from '../protocol/messages.ts';
 import type { Ticket } from '../protocol/ticket.ts';
+import type { ContextErrorCode } from './context/errors.ts';
+import { capabilityMissing, refusedReader } from './context/reader.ts';
+import { contextsNamed } from './context/references.ts';
+import type { SessionContexts } from './context/session-contexts.ts';
 import type { CallErrorCode } from './errors.ts';
 import { type ArgumentFault, readArguments } from './tool/arguments.ts';
-import { failureText, resultText } from './tool/result-text.ts';
-import type { Tool, ToolOutput } from './tool/tool.ts';
+import { failureText, resultText, wholeText } from './tool/result-text.ts';
+import type { Tool, ToolContext, ToolOutput } from './tool/tool.ts';
 
 /** A call whose tool is here and whose arguments are good. */
 export interface ReadyCall {
@@ -21,7 +25,7 @@ export interface ReadyCall {
   readonly value: unknown;
 }
 
-type RejectCode = CallErrorCode | ArgumentFault;
+type RejectCode = CallErrorCode | ArgumentFault | ContextErrorCode;
 
 /** A call that may run, or the reason why the model has to mend it. */
 export type CheckedCall =
@@ -55,6 +59,8 @@ export interface Toolbox {
   readonly shown: readonly string[];
   readonly tools: ReadonlyMap<string, Tool>;
   readonly capabilities: readonly string[];
+  /** Undefined where the run does not hold the capability. */
+  readonly contexts: SessionContexts | undefined;
 }
 
 /** Preflight of one call. Nothing has run and nothing is charged when this returns. */
@@ -83,6 +89,10 @@ export function checkCall(call: ToolCall, position: number, toolbox: Toolbox): C
   }
   const args = readArguments(call.arguments, tool);
   if (!args.ok) return reject(args.code, args.message);
+  for (const ref of contextsNamed(tool.schema, args.value)) {
+    const fault = toolbox.contexts === undefined ? capabilityMissing() : toolbox.contexts.fault(ref);
+    if (fault !== undefined) return reject(fault.code, fault.message);
+  }
   return { kind: 'ready', call, position, tool, value: args.value };
 }
 
@@ -97,12 +107,11 @@ export async function recordedEnd(ready: ReadyCall, turn: number, host: Host): P
 export async function runCall(
   ready: ReadyCall,
   turn: number,
-  host: Host,
-  run: string,
+  { host, run, contexts }: CallSeat,
 ): Promise<CallEnd | CallHeld> {
-  const { tool, position, value, call } = ready;
-  const key = `${run}:${turn}:${position}`;
-  if (tool.access === 'read') return runRead(tool, value, key, host);
+  const { tool, position, call } = ready;
+  const running: Running = { ...ready, turn, host, contexts, key: `${run}:${turn}:${position}` };
+  if (tool.access === 'read') return runRead(running);
   const approval = await host.approve({
     turn,
     position,
@@ -115,14 +124,38 @@ export async function runCall(
     return failedEnd('denied', 'tool.denied', `A person denied this call; it was not run.${why}`);
   }
   if (approval.answer !== 'approved') return { status: approval.answer, ticket: approval.ticket };
-  return runWrite(ready, turn, key, host);
+  return runWrite(running);
 }
 
-async function runRead(tool: Tool, value: unknown, key: string, host: Host): Promise<CallEnd> {
+/** What a call runs in. */
+export interface CallSeat {
+  readonly host: Host;
+  readonly run: string;
+  readonly contexts: SessionContexts | undefined;
+}
+
+interface Running extends ReadyCall {
+  readonly turn: number;
+  readonly host: Host;
+  readonly contexts: SessionContexts | undefined;
+  readonly key: string;
+}
+
+function contextOf({ host, contexts, key }: Running, signal: AbortSignal): ToolContext {
+  return {
+    signal,
+    clock: host.clock,
+    idempotencyKey: key,
+    context: (alias) => contexts?.reader(alias, signal) ?? refusedReader(),
+  };
+}
+
+async function runRead(running: Running): Promise<CallEnd> {
+  const { tool, value, host } = running;
   const deadline = openDeadline(host.signal, tool.limits.timeoutMs);
   try {
     const output = await Promise.race([
-      tool.execute(value, { signal: deadline.signal, clock: host.clock, idempotencyKey: key }),
+      tool.execute(value, contextOf(running, deadline.signal)),
       deadline.passed,
     ]);
     if (output === 'cancelled') {
@@ -135,7 +168,7 @@ async function runRead(tool: Tool, value: unknown, key: string, host: Host): Pro
         `No answer within ${tool.limits.timeoutMs} ms; it was stopped.`,
       );
     }
-    return fromOutput(tool, output);
+    return await fromOutput(running, output);
   } catch (thrown) {
     return failedEnd('failed', 'tool.failed', messageOf(thrown));
   } finally {
@@ -143,15 +176,15 @@ async function runRead(tool: Tool, value: unknown, key: string, host: Host): Pro
   }
 }
 
-async function runWrite(ready: ReadyCall, turn: number, key: string, host: Host): Promise<CallEnd> {
-  const { tool, value } = ready;
+async function runWrite(running: Running): Promise<CallEnd> {
+  const { tool, value, host, turn } = running;
   let code: string | null = null;
   const outcome = await host.effect(
-    effectCallOf(ready, turn),
+    effectCallOf(running, turn),
     async (signal): Promise<Observation | NonDispatch> => {
-      const output = await tool.execute(value, { signal, clock: host.clock, idempotencyKey: key });
+      const output = await tool.execute(value, contextOf(running, signal));
       if (output.status === 'not-dispatched') return output.nonDispatch;
-      const { text, truncated, bytes, code: failure } = fromOutput(tool, output);
+      const { text, truncated, bytes, code: failure } = await fromOutput(running, output);
       code = failure;
       return { status: output.status, text, truncated, bytes };
     },
@@ -190,14 +223,18 @@ function fromOutcome(outcome: EffectOutcome, code: string | null): CallEnd {
   }
 }
 
-function fromOutput(tool: Tool, output: ToolOutput): CallEnd {
+async function fromOutput({ tool, turn, position, contexts }: Running, output: ToolOutput): Promise<CallEnd> {
+  const { outputBytesMax } = tool.limits;
   switch (output.status) {
     case 'succeeded': {
-      const { text, bytes, truncated } = resultText(output.value, tool.limits.outputBytesMax);
-      return { status: 'ok', code: null, text, bytes, truncated };
+      const whole = wholeText(output.value);
+      const { text, bytes, truncated } = resultText(whole, outputBytesMax);
+      // Where it can be looked into later, nothing of a large result is lost.
+      const kept = truncated ? await contexts?.keep({ turn, position }, whole, outputBytesMax) : undefined;
+      return { status: 'ok', code: null, text: kept ?? text, bytes, truncated };
     }
     case 'failed':
-      return failureEnd('failed', output.code, output.message, tool.limits.outputBytesMax);
+      return failureEnd('failed', output.code, output.message, outputBytesMax);
     case 'not-dispatched':
       return failedEnd('not-run', 'tool.not-dispatched', `Nothing was done: ${output.nonDispatch.message}`);
   }

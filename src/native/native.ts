@@ -1,5 +1,6 @@
 /** Our own harness: a model of the caller's choice, the tools of the agent, and the direct loop between them. */
 import type { Harness } from '../harness.ts';
+import { checkGiven, type GivenContext } from './context/session-contexts.ts';
 import type { Model } from './model/model.ts';
 import { defaultRequestOptions, type RequestOptions } from './request.ts';
 import { openSession } from './session.ts';
@@ -12,10 +13,12 @@ export interface NativeOptions {
   /** In the order in which the model sees them; owned by the caller, who closes them. */
   readonly tools?: readonly Tool[];
   readonly request?: Partial<RequestOptions>;
+  /** Data that the model may look into without reading it; needs the capability 'context'. */
+  readonly contexts?: readonly GivenContext[];
 }
 
 /** The native harness. It enforces every guarantee that a harness can declare. */
-export function native({ model, tools = [], request = {} }: NativeOptions): Harness {
+export function native({ model, tools = [], request = {}, contexts = [] }: NativeOptions): Harness {
   const options: RequestOptions = { ...defaultRequestOptions, ...request };
   return {
     name: 'native',
@@ -27,7 +30,10 @@ export function native({ model, tools = [], request = {} }: NativeOptions): Harn
       cancel: 'enforced',
     },
     model: model.id,
-    project: async ({ capabilities }) => projectTools(tools, capabilities, model),
+    project: async ({ capabilities }) => {
+      checkGiven(contexts, capabilities);
+      return projectTools(tools, capabilities, model);
+    },
     unkeepable: (counters) =>
       counters.includes('costUsd') && model.price === null
         ? [
@@ -38,6 +44,6 @@ export function native({ model, tools = [], request = {} }: NativeOptions): Harn
             },
           ]
         : [],
-    open: async (session, host) => openSession(session, host, { model, tools, options }),
+    open: async (session, host) => openSession(session, host, { model, tools, options, contexts }),
   };
 }

@@ -5,6 +5,7 @@ import type { EventBody } from '../protocol/events.ts';
 import type { HarnessOutcome } from '../protocol/outcome.ts';
 import type { Blob } from '../protocol/record.ts';
 import { settleBatch, toolboxOf } from './batch.ts';
+import { type GivenContext, openSessionContexts, type SessionContexts } from './context/session-contexts.ts';
 import { append, type Conversation, recallText, restore } from './conversation.ts';
 import { NativeError, type NativeErrorCode } from './errors.ts';
 import type { Model } from './model/model.ts';
@@ -16,14 +17,34 @@ export interface SessionParts {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly options: RequestOptions;
+  readonly contexts: readonly GivenContext[];
 }
 
 /** Opens a session of the native harness on a model and tools that the caller owns and closes. */
 export function openSession(session: Session, host: Host, parts: SessionParts): OpenSession {
   return {
-    turns: (input) => runTurns(input, session, host, parts),
+    turns: (input) => turnsWithContexts(input, session, host, parts),
     close: async () => {},
   };
+}
+
+async function* turnsWithContexts(
+  input: TaskInput,
+  session: Session,
+  host: Host,
+  parts: SessionParts,
+): AsyncGenerator<{ readonly turn: number }, HarnessOutcome, void> {
+  const { capabilities, projection } = session;
+  const given = parts.contexts;
+  const contexts =
+    given.length > 0 || capabilities.includes('context')
+      ? await openSessionContexts({ ...input, given, capabilities, host, toolsShown: projection.tools })
+      : undefined;
+  try {
+    return yield* runTurns(input, session, host, parts, contexts);
+  } finally {
+    await contexts?.close();
+  }
 }
 
 async function* runTurns(
@@ -31,13 +52,16 @@ async function* runTurns(
   session: Session,
   host: Host,
   { model, tools, options }: SessionParts,
+  contexts: SessionContexts | undefined,
 ): AsyncGenerator<{ readonly turn: number }, HarnessOutcome, void> {
   const transcript = transcriptOf(input.earlier, input.run);
   if (transcript.taskSent && transcript.answered !== undefined) {
     return { status: 'completed', answer: await recallText(host, transcript.answered) };
   }
-  const conversation = await restore(transcript, session, host, model, input.task);
-  const toolbox = toolboxOf(session, session.projection, tools);
+  const isFirst = transcript.messages.length === 0;
+  const task = (isFirst ? contexts?.task(input.task) : contexts?.laterTask(input.task)) ?? input.task;
+  const conversation = await restore(transcript, session, host, model, task);
+  const toolbox = toolboxOf(session, session.projection, tools, contexts);
   const seat = { host, model, run: input.run };
   let turn = transcript.taskSent ? transcript.turn : 0;
   let attemptsMade = transcript.taskSent ? transcript.openAttempts : 0;

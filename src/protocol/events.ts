@@ -106,6 +106,8 @@ export interface EventBodies {
     readonly tool: string;
     readonly status: CallStatus;
     readonly code: string | null;
+    /** What the call was charged to, where that is not `toolCalls`. */
+    readonly counter?: 'contextOps';
     /** Digest of the message's exact bytes on the wire. */
     readonly message: string;
     readonly bytes: number;

@@ -77,6 +77,7 @@ export function spentBy(events: readonly RunEvent[]): BudgetAmount {
     turns: 0,
     modelCalls: 0,
     toolCalls: 0,
+    contextOps: 0,
     tokens: 0,
     costUsd: 0,
     outputBytes: 0,
@@ -106,12 +107,13 @@ export function spentBy(events: readonly RunEvent[]): BudgetAmount {
       waiting = undefined;
     } else if (event.type === 'tool-result') {
       if (didRun(event.status)) {
-        spent.toolCalls += 1;
+        spent[event.counter ?? 'toolCalls'] += 1;
         spent.outputBytes += event.bytes;
       }
     }
   }
   if (waiting !== undefined) charge(waiting, undefined);
   if (epochFirst !== undefined && last !== undefined) spent.wallTimeMs += last.at - epochFirst.at;
-  return spent;
+  const { contextOps, ...others } = spent;
+  return contextOps === 0 ? others : { ...others, contextOps };
 }

@@ -2,6 +2,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../clock.ts';
+import { refusedReader } from '../context/reader.ts';
 import { defineTool, failed, notDispatched } from './define-tool.ts';
 import { ToolError } from './errors.ts';
 import type { ToolContext } from './tool.ts';
@@ -10,6 +11,7 @@ const context: ToolContext = {
   signal: new AbortController().signal,
   clock: systemClock,
   idempotencyKey: 'k',
+  context: refusedReader,
 };
 
 const base = {

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../clock.ts';
 import { exactJsonText } from '../../protocol/json.ts';
+import { refusedReader } from '../context/reader.ts';
 import { readArguments } from './arguments.ts';
 import { projectRead } from './project-read.ts';
 import { resultText } from './result-text.ts';
@@ -54,7 +55,12 @@ async function read(args: object, options: object = {}): Promise<ToolOutput> {
   const checked = readArguments(JSON.stringify(args), tool);
   if (!checked.ok) throw new Error(checked.message);
   const signal = AbortSignal.timeout(5000);
-  return tool.execute(checked.value, { signal, clock: systemClock, idempotencyKey: 'k' });
+  return tool.execute(checked.value, {
+    signal,
+    clock: systemClock,
+    idempotencyKey: 'k',
+    context: refusedReader,
+  });
 }
 
 function succeeded(value: object) {
@@ -218,7 +224,12 @@ test('a folder swapped for a link that leads out, again and again while reading,
   writeFileSync(join(root, 'swap/secret.txt'), 'inside');
   symlinkSync(outer, join(root, 'swap-link'));
   const tool = projectRead({ workspace: root });
-  const context = { signal: AbortSignal.timeout(20_000), clock: systemClock, idempotencyKey: 'k' };
+  const context = {
+    signal: AbortSignal.timeout(20_000),
+    clock: systemClock,
+    idempotencyKey: 'k',
+    context: refusedReader,
+  };
   const seen = new Set<unknown>();
   let reading = true;
   const attack = (async () => {

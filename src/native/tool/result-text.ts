@@ -11,7 +11,12 @@ export interface ResultText {
 
 /** A value as the model reads it: a string as it is, anything else as JSON with every integer exact. */
 export function resultText(value: ExactJson, bytesMax: number): ResultText {
-  return fitText(typeof value === 'string' ? value : exactJsonText(value), bytesMax);
+  return fitText(wholeText(value), bytesMax);
+}
+
+/** The same without any cut. */
+export function wholeText(value: ExactJson): string {
+  return wellFormed(typeof value === 'string' ? value : exactJsonText(value));
 }
 
 /** A failure as the model reads it: `failed(code): message`. */

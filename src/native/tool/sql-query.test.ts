@@ -15,6 +15,7 @@ import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../clock.ts';
+import { refusedReader } from '../context/reader.ts';
 import { readArguments } from './arguments.ts';
 import { childProgram, queryProcess } from './query-process.ts';
 import { resultText } from './result-text.ts';
@@ -63,7 +64,12 @@ async function ask(
   const text = `{"query":${JSON.stringify(query)}${params === undefined ? '' : `,"params":${params}`}}`;
   const checked = readArguments(text, tool);
   if (!checked.ok) throw new Error(checked.message);
-  return tool.execute(checked.value, { signal, clock: systemClock, idempotencyKey: 'k' });
+  return tool.execute(checked.value, {
+    signal,
+    clock: systemClock,
+    idempotencyKey: 'k',
+    context: refusedReader,
+  });
 }
 
 function isAlive(pid: number): boolean {

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { Access, NonDispatch, Repeat } from '../../protocol/effect.ts';
 import type { ExactJson } from '../../protocol/json.ts';
 import type { ToolSchema } from '../../protocol/messages.ts';
+import type { ContextReader } from '../context/reader.ts';
 
 export interface ToolLimits {
   /** Wall time of one call; the tool's signal aborts when it is spent. */
@@ -17,6 +18,8 @@ export interface ToolContext {
   readonly clock: Clock;
   /** The same for every attempt of one effect: hand it to a service that knows such keys. */
   readonly idempotencyKey: string;
+  /** The context of this alias, for as long as the call lasts; where there is none, its operations say so. */
+  context(alias: string): ContextReader;
 }
 
 /** How a call ended. A failure is for the model to deal with; `not-dispatched` is proof that nothing was done. */
@@ -39,6 +42,8 @@ export interface Tool {
   /** True where equal arguments in one run are meant to act again. */
   readonly repeatable: boolean;
   readonly limits: ToolLimits;
+  /** What a call is charged to; `toolCalls` unless it only looks into contexts. */
+  readonly counter?: 'contextOps';
   /** How the model can look at what happened after an unknown outcome. */
   readonly look?: string;
   /** Checks arguments against the schema. An integer beyond ±2^53 arrives as a bigint. */
