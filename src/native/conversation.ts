@@ -16,6 +16,8 @@ export interface Conversation {
   requested: number;
   /** Every provider id seen in the session. */
   readonly callIds: Set<string>;
+  /** Warnings of the model's SDK that the record has. */
+  readonly warned: Set<string>;
 }
 
 const lostText = failureText(
@@ -55,11 +57,13 @@ export async function restore(
     digests: transcript.messages.map((part, i) => (typeof part === 'string' ? part : sha256(texts[i] ?? ''))),
     requested: transcript.requested,
     callIds: new Set(transcript.callIds),
+    warned: new Set(),
   };
   if (transcript.taskSent) return conversation;
   // A session's first message is the composed text, exactly and alone; the task never shares a message with it.
-  if (texts.length === 0 && session.composition.text !== '') {
-    append(conversation, model.message({ role: 'system', text: session.composition.text }));
+  const { text, stablePrefixBytes } = session.composition;
+  if (texts.length === 0 && text !== '') {
+    append(conversation, model.message({ role: 'system', text, stablePrefixBytes }));
   }
   append(conversation, model.message({ role: 'user', text: task }));
   return conversation;

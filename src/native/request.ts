@@ -9,7 +9,7 @@ import type { Blob } from '../protocol/record.ts';
 import type { WireDelta } from '../wire/wire.ts';
 import type { Conversation } from './conversation.ts';
 import { NativeError } from './errors.ts';
-import type { Model, ModelReply } from './model/model.ts';
+import type { Model, ModelReply, Price } from './model/model.ts';
 
 export interface RequestOptions {
   /** Output limit in tokens; null leaves it to the provider unless a budget needs one. */
@@ -54,7 +54,7 @@ interface Asking {
  * then the turn is not counted again. Every attempt is recorded before it leaves and after it ended.
  */
 export async function askModel(asking: Asking, attemptsMade: number): Promise<Asked> {
-  const { host, model, turn } = asking;
+  const { host, model, turn, conversation } = asking;
   for (let attempt = attemptsMade + 1; ; attempt += 1) {
     if (host.signal.aborted) return ended('cancelled', cancelled());
     const admitted = admit(asking, attempt === 1);
@@ -67,6 +67,8 @@ export async function askModel(asking: Asking, attemptsMade: number): Promise<As
     const used = amountOf(reply.usage);
     const turns = admitted.reserved.turns ?? 0;
     host.charge(admitted.reservation, { ...used.known, modelCalls: 1, turns }, used.unknown);
+    const warnings = newWarnings(reply, conversation);
+    if (warnings.length > 0) host.note(warnings);
     if (reply.ok) {
       return answered(turn, attempt, reply);
     }
@@ -108,17 +110,18 @@ function admit(
       maxTokens,
       parameters: options.parameters,
     });
-  let body = write(options.maxTokens);
+  const given = options.maxTokens ?? model.maxTokensDefault ?? null;
+  let body = write(given);
   const promptTokens = Math.ceil(Buffer.byteLength(body) / bytesPerToken);
-  const maxTokens = outputLimit(host, model, promptTokens, options.maxTokens);
-  if (maxTokens !== options.maxTokens) body = write(maxTokens);
+  const maxTokens = outputLimit(host, model, promptTokens, given);
+  if (maxTokens !== given) body = write(maxTokens);
   const reserved: BudgetAmount = {
     ...(newTurn ? { turns: 1 } : {}),
     modelCalls: 1,
     ...(maxTokens === null ? {} : { tokens: promptTokens + maxTokens }),
     ...(maxTokens === null || model.price === null
       ? {}
-      : { costUsd: (promptTokens * model.price.prompt + maxTokens * model.price.completion) / 1e6 }),
+      : { costUsd: (promptTokens * promptRate(model.price) + maxTokens * model.price.completion) / 1e6 }),
   };
   const reservation = host.reserve(reserved);
   if (!reservation.granted) {
@@ -126,6 +129,11 @@ function admit(
     return { event: { type: 'budget-refuse', ...spent }, error: budgetExhausted(spent) };
   }
   return { body, reservation: reservation.id, reserved, maxTokens };
+}
+
+// Whatever the cache makes of the prompt: to write into it costs more than to read past it.
+function promptRate({ prompt, cacheWrite = 0 }: Price): number {
+  return Math.max(prompt, cacheWrite);
 }
 
 // At least one token is asked for, so that a budget with no room refuses by its own counter.
@@ -136,10 +144,17 @@ function outputLimit(host: Host, model: Model, promptTokens: number, given: numb
   let limit = given ?? maxTokensUnderBudget;
   if (tokensLeft !== null) limit = Math.min(limit, tokensLeft - promptTokens);
   if (costLeft !== null && model.price !== null && model.price.completion > 0) {
-    const forAnswer = costLeft * 1e6 - promptTokens * model.price.prompt;
+    const forAnswer = costLeft * 1e6 - promptTokens * promptRate(model.price);
     limit = Math.min(limit, Math.floor(forAnswer / model.price.completion));
   }
   return Math.max(1, limit);
+}
+
+// An SDK warns at every request of the same thing; the record is told once.
+function newWarnings({ warnings = [] }: ModelReply, { warned }: Conversation): EventBody[] {
+  const fresh = [...new Set(warnings)].filter((text) => !warned.has(text));
+  for (const text of fresh) warned.add(text);
+  return fresh.map((text) => ({ type: 'notice', code: 'model.warning', text }));
 }
 
 function liveDeltas(host: Host, turn: number): (delta: WireDelta) => void {

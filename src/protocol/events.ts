@@ -63,7 +63,8 @@ export interface EventBodies {
   'model-response': {
     readonly turn: number;
     readonly attempt: number;
-    readonly httpStatus: number;
+    /** Null where an SDK does not tell it. */
+    readonly httpStatus: number | null;
     /** Digest of the raw response. */
     readonly response: string;
     readonly finish: string;

@@ -2,15 +2,12 @@
 import { isRecord } from '../protocol/json.ts';
 import { ContentBlocks } from './anthropic-blocks.ts';
 import { UsageReports } from './anthropic-usage.ts';
-import { errorIn } from './fault.ts';
+import { errorIn, isPassing } from './fault.ts';
 import { ResponseObjects } from './response-objects.ts';
 import type { Finish, WireDelta, WireEnd, WireReader } from './wire.ts';
 
 // A call's input may stand whole in its block, where the fast reader would round a long integer.
 const wholeInput = /"input"\s*:\s*\{\s*"/;
-
-/** Errors by which the provider says that it was too busy; the same request may do a moment later. */
-const passingErrors = new Set(['overloaded_error', 'rate_limit_error', 'api_error', 'timeout_error']);
 
 /**
  * Where it ends: `message_stop` is the end mark. A stream that ends politely after a stop reason is whole too, because
@@ -77,7 +74,7 @@ export class MessagesReader implements WireReader {
     if (this.#stopped) return;
     const error = errorIn(object);
     if (error !== undefined) {
-      const passing = error.code !== null && passingErrors.has(error.code) && this.#blocks.empty;
+      const passing = isPassing(error.code) && this.#blocks.empty;
       this.#fault ??= { ...error, passing };
       return;
     }

@@ -27,6 +27,13 @@ export function errorIn(value: unknown): Fault | undefined {
   return value.object === 'error' ? { code: codeOf(value), message: messageOf(value) } : undefined;
 }
 
+const passing = new Set(['overloaded_error', 'rate_limit_error', 'api_error', 'timeout_error']);
+
+/** True for the codes by which Anthropic says that it was too busy; the same request may do a moment later. */
+export function isPassing(code: string | null): boolean {
+  return code !== null && passing.has(code);
+}
+
 // Only for a response that is an error by its status: `message` or `detail` alone would mean nothing elsewhere.
 function bareFault(value: unknown): Fault | undefined {
   if (!isRecord(value)) return undefined;

@@ -72,6 +72,10 @@ export const modelErrors = {
     about: 'The provider reported an error inside a response that had begun with success.',
   },
   'model.bad-response': { kind: 'failed', about: 'The response is not what its protocol allows.' },
+  'model.setting-dropped': {
+    kind: 'failed',
+    about: 'The AI SDK warned that a setting does not reach the model, and the caller asked for strictness.',
+  },
   'model.response-too-large': { kind: 'failed', about: 'The response has more bytes than the limit allows.' },
 } as const satisfies ErrorTable;
 

@@ -119,6 +119,11 @@ function redirected(asked: Asked, head: Head): Verdict {
   };
 }
 
+/** True where a server turned a request away (3xx, 4xx) and did not work on it; 408 and 5xx may come after work. */
+export function turnedAway(status: number): boolean {
+  return status >= 300 && status < 500 && status !== 408;
+}
+
 /** A success whose content type already says that no model answered; null for what a wire can read. */
 export function contentFault(asked: Asked, head: Head): Fault | null {
   const encoding = head.headers['content-encoding'] ?? 'identity';

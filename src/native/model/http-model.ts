@@ -6,7 +6,15 @@ import type { ErrorJson } from '../../errors.ts';
 import { noUsage, type Usage, unknownUsage } from '../../protocol/usage.ts';
 import type { Wire, WireDelta, WireEnd } from '../../wire/wire.ts';
 import { type Exchange, exchange, type Head, type Target, targetOf } from './exchange.ts';
-import { type Asked, answerFault, contentFault, exchangeFault, type Fault, statusFault } from './faults.ts';
+import {
+  type Asked,
+  answerFault,
+  contentFault,
+  exchangeFault,
+  type Fault,
+  statusFault,
+  turnedAway,
+} from './faults.ts';
 import type { Model, ModelReply, Price, SendOptions } from './model.ts';
 import { priceUsage } from './price.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -136,7 +144,8 @@ class Sender {
     }
     if (!isSuccess(head) && done.end.how !== 'cancelled') {
       const said = this.#options.wire.fault(head.status, done.raw.toString('utf8'));
-      return this.#failed(done, statusFault(this.#asked, head, said), usageOfStatus(head.status));
+      const usage = turnedAway(head.status) ? usedNothing : unknownUsage;
+      return this.#failed(done, statusFault(this.#asked, head, said), usage);
     }
     if (unreadable !== null && done.end.how !== 'cancelled')
       return this.#failed(done, unreadable, unknownUsage);
@@ -213,11 +222,6 @@ class Answer {
 }
 
 const usedNothing: Usage = { ...noUsage, modelCalls: 1 };
-
-// A request that the server turned away (3xx, 4xx) was not worked on; 408 and 5xx may come after work.
-function usageOfStatus(status: number): Usage {
-  return status >= 300 && status < 500 && status !== 408 ? usedNothing : unknownUsage;
-}
 
 function isSuccess(head: Head): boolean {
   return head.status >= 200 && head.status < 300;

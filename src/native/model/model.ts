@@ -20,11 +20,14 @@ export type ModelReply =
       readonly usage: Usage;
       readonly modelSeen: string | null;
       readonly requestId: string | null;
-      readonly httpStatus: number;
-      /** The response's exact bytes. */
+      /** Null where an SDK does not tell it. */
+      readonly httpStatus: number | null;
+      /** The response's exact bytes; of an SDK, which has none, what it gave instead. */
       readonly raw: Uint8Array;
       readonly firstByteMs: number;
       readonly elapsedMs: number;
+      /** What an SDK warned of: settings that did not reach the model as they were given. */
+      readonly warnings?: readonly string[];
     }
   | {
       readonly ok: false;
@@ -38,6 +41,7 @@ export type ModelReply =
       readonly retryable: boolean;
       /** What the provider asked for; null where it said nothing. */
       readonly retryAfterMs: number | null;
+      readonly warnings?: readonly string[];
     };
 
 export interface SendOptions {

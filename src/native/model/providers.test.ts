@@ -83,6 +83,43 @@ describe('what a spec leads to', () => {
     expect(resolve(spec, options)).toMatchObject({ id: spec, wire: 'openai-chat', price: null, ...expected });
   });
 
+  const claude = { ANTHROPIC_API_KEY: 'sk-ant-1' };
+  test.each<[string, Partial<ResolveOptions>, object]>([
+    [
+      'anthropic/claude-x',
+      { env: claude },
+      {
+        url: 'https://api.anthropic.com/v1/messages',
+        secrets: [{ name: 'ANTHROPIC_API_KEY', value: 'sk-ant-1' }],
+        maxTokensDefault: 8192,
+      },
+    ],
+    [
+      'anthropic/claude-x',
+      { env: { ...claude, ANTHROPIC_BASE_URL: 'https://proxy.example/' } },
+      { url: 'https://proxy.example/v1/messages' },
+    ],
+    [
+      'anthropic/claude-x',
+      { env: { ...claude, ANTHROPIC_BASE_URL: 'https://proxy.example/a/v1' } },
+      { url: 'https://proxy.example/a/v1/messages' },
+    ],
+    [
+      'lab/m',
+      { baseUrl: 'https://lab.example/anthropic', wire: 'anthropic' },
+      { url: 'https://lab.example/anthropic/v1/messages', secrets: [] },
+    ],
+  ])('of a server of Anthropic Messages: %s %o', (spec, options, expected) => {
+    expect(resolve(spec, options)).toMatchObject({ id: spec, wire: 'anthropic', ...expected });
+  });
+
+  test('a known provider may be asked in another protocol', () => {
+    expect(resolve('anthropic/claude-x', { env: claude, wire: 'openai-chat' })).toMatchObject({
+      wire: 'openai-chat',
+      url: 'https://api.anthropic.com/v1/chat/completions',
+    });
+  });
+
   test('a price is found by the whole id, and is unknown otherwise', () => {
     const prices = { 'openai/gpt-x': { prompt: 1, completion: 2 } };
     expect(resolve('openai/gpt-x', { env, prices }).price).toEqual({ prompt: 1, completion: 2 });
@@ -135,9 +172,10 @@ describe('a spec that names no model', () => {
     expect(refusal('mistral/x')).toEqual({
       code: 'model.unknown-provider',
       kind: 'input',
-      message: "Expected one of openai, openrouter, or a base URL; found the provider 'mistral' and none.",
+      message:
+        "Expected one of openai, anthropic, openrouter, or a base URL; found the provider 'mistral' and none.",
       next: "Give the base URL of 'mistral', or choose a known provider.",
-      details: { provider: 'mistral', known: ['openai', 'openrouter'] },
+      details: { provider: 'mistral', known: ['openai', 'anthropic', 'openrouter'] },
     });
   });
 });
@@ -194,6 +232,7 @@ describe('a base URL', () => {
     ['https://x.example/v1?key=pass', 'query'],
     ['https://x.example/v1#pass', 'fragment'],
     ['https://x.example/v1/chat/completions', 'Expected the address before'],
+    ['https://x.example/v1/messages', 'Expected the address before /v1/messages'],
     ['http://x.example/v1', 'Expected https for x.example'],
     ['http://127.0.0.1.evil.example/v1', 'Expected https'],
     ['http://localhost.evil.example/v1', 'Expected https'],
