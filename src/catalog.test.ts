@@ -33,8 +33,8 @@ test('a tool is made with its name and capability; what it cannot use is refused
 
 test('the vocabulary of agent.yaml follows from it', () => {
   expect(vocabulary).toEqual({
-    tools: ['sql_query', 'project_read'],
-    capabilities: ['sql', 'project'],
+    tools: ['sql_query', 'project_read', 'project_search', 'context_search', 'context_slice', 'context_peek'],
+    capabilities: ['sql', 'project', 'context'],
     probes: ['project-marker'],
   });
 });

@@ -56,6 +56,42 @@ export const tools = [
       return (options: ToolOptions) => projectRead(options);
     },
   },
+  {
+    name: 'project_search',
+    capability: 'project',
+    summary: 'The lines of the workspace that hold a text or fit an expression.',
+    load: async () => {
+      const { projectSearch } = await import('./native/tool/project-search.ts');
+      return (options: ToolOptions) => projectSearch(options);
+    },
+  },
+  {
+    name: 'context_search',
+    capability: 'context',
+    summary: 'The lines of a context that hold a text or fit an expression.',
+    load: async () => {
+      const { contextSearch } = await import('./native/tool/context-tools.ts');
+      return (options: ToolOptions) => contextSearch(options);
+    },
+  },
+  {
+    name: 'context_slice',
+    capability: 'context',
+    summary: 'A range of characters or items of a context.',
+    load: async () => {
+      const { contextSlice } = await import('./native/tool/context-tools.ts');
+      return (options: ToolOptions) => contextSlice(options);
+    },
+  },
+  {
+    name: 'context_peek',
+    capability: 'context',
+    summary: 'The size of a context, its beginning, its end, or one item.',
+    load: async () => {
+      const { contextPeek } = await import('./native/tool/context-tools.ts');
+      return (options: ToolOptions) => contextPeek(options);
+    },
+  },
 ] as const satisfies readonly (Part<unknown> & { readonly capability: string })[];
 
 export const stores = [
@@ -82,6 +118,6 @@ export const probes = [
 /** What an agent.yaml may name. */
 export const vocabulary: Vocabulary = {
   tools: tools.map((tool) => tool.name),
-  capabilities: tools.map((tool) => tool.capability),
+  capabilities: [...new Set<string>(tools.map((tool) => tool.capability))],
   probes: probes.map((probe) => probe.name),
 };

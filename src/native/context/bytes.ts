@@ -115,7 +115,8 @@ export async function spillBytes(bytes: Buffer): Promise<ByteSource> {
   }
 }
 
-function handleBytes(file: FileHandle, size: number): ByteSource {
+/** The bytes of an open file, up to a size; closing them closes the file. */
+export function handleBytes(file: FileHandle, size: number): ByteSource {
   let closing: Promise<void> | undefined;
   return {
     size,

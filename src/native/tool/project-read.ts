@@ -117,12 +117,14 @@ export function isSecret(path: string): boolean {
     });
 }
 
-function isClosed(path: string, secrets: boolean): boolean {
+/** True for what no tool opens: the run's own record, and credentials unless `secrets` is set. */
+export function isClosed(path: string, secrets: boolean): boolean {
   const record = path.toLowerCase().split('/').includes('.writ');
   return record || (!secrets && isSecret(path));
 }
 
-function closed(path: string): ToolEnding {
+/** How a call for such a path ends. */
+export function closed(path: string): ToolEnding {
   return failed(
     'tool.path-refused',
     `${path} is kept closed: it is a place for credentials or for the run's own record. Work without it.`,
