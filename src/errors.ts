@@ -57,7 +57,7 @@ export class WritError<Code extends string = string> extends Error {
 
 /** Any thrown value as data. What is not ours is a fault of Writ or of its surroundings: code `fault`, kind failed. */
 export function toErrorJson(thrown: unknown): ErrorJson {
-  if (thrown instanceof WritError) return thrown.toJSON();
+  if (isA(WritError, thrown)) return thrown.toJSON();
   return {
     code: 'fault',
     kind: 'failed',
@@ -65,14 +65,16 @@ export function toErrorJson(thrown: unknown): ErrorJson {
   };
 }
 
-/** What a thrown value says, whatever was thrown. */
+const unreadable = 'A value without a text was thrown.';
+
+/** What a thrown value says. Never throws, whatever was thrown: such a value may be hostile when it is looked at. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  return attempt(() => String(isA(Error, thrown) ? thrown.message : thrown)) ?? unreadable;
 }
 
-/** The code that the system gave an error (`ENOENT`, `EPIPE`, …); undefined where there is none. */
+/** The code that the system gave an error (`ENOENT`, `EPIPE`, …); undefined where there is none. Never throws. */
 export function systemCode(thrown: unknown): string | undefined {
-  const code: unknown = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  const code = attempt((): unknown => (isA(Error, thrown) && 'code' in thrown ? thrown.code : undefined));
   return typeof code === 'string' ? code : undefined;
 }
 
@@ -81,8 +83,22 @@ function causeText(cause: unknown): string {
   const parts: string[] = [];
   let at: unknown = cause;
   while (at !== undefined && at !== null && parts.length < 4) {
-    parts.push(messageOf(at));
-    at = at instanceof Error ? at.cause : undefined;
+    const link = at;
+    parts.push(messageOf(link));
+    at = attempt(() => (isA(Error, link) ? link.cause : undefined));
   }
   return parts.join(' ← ');
+}
+
+// `instanceof` itself runs foreign code where the value is a proxy.
+function isA<T>(type: new (...args: never[]) => T, value: unknown): value is T {
+  return attempt(() => value instanceof type) ?? false;
+}
+
+function attempt<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
 }
