@@ -7,6 +7,7 @@ import { native } from '../../native/native.ts';
 import type { Tool } from '../../native/tool/tool.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { givenContexts } from './context-files.ts';
 import type { Origin } from './origin.ts';
 
 export interface HarnessParts {
@@ -36,7 +37,11 @@ export async function openHarness(context: Context, origin: Origin): Promise<Har
     throw error;
   }
   const request = { maxTokens: origin.maxTokens ?? null };
-  return { harness: native({ model, tools, request }), secrets: model.secrets, close };
+  return {
+    harness: native({ model, tools, request, contexts: givenContexts(origin) }),
+    secrets: model.secrets,
+    close,
+  };
 }
 
 /**

@@ -28,9 +28,13 @@ export async function openStore(
 }
 
 /** The same for a command that only looks: where there is no ledger, an empty one stands in and nothing is made. */
-export async function openStoreToRead(context: Context, flags: LedgerFlags): Promise<OpenedStore> {
-  const path = placeOf(context, flags, context.cwd);
-  if (existsSync(path)) return openStore(context, flags);
+export async function openStoreToRead(
+  context: Context,
+  flags: LedgerFlags,
+  workspace = context.cwd,
+): Promise<OpenedStore> {
+  const path = placeOf(context, flags, workspace);
+  if (existsSync(path)) return openStore(context, flags, workspace);
   const { memoryStore } = await import('../../ledger/stores/memory.ts');
   return opened(context, path, memoryStore({ clock: context.clock }));
 }

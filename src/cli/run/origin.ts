@@ -24,6 +24,10 @@ const originSchema = z.object({
       cacheWrite: rate.optional(),
     })
     .optional(),
+  /** Files that the model may look into, as they were when the session began. */
+  contexts: z
+    .array(z.object({ alias: text, path: text, bytes: z.number(), mtimeMs: z.number(), head: text }))
+    .optional(),
   tools: z.array(z.object({ name: text, options: z.record(text, z.custom<Json>()) })),
   situation: z.object({
     profile: text.optional(),

@@ -28,6 +28,7 @@ interface RunFlags extends SituationFlags, LedgerFlags, SeatFlags {
   readonly budget?: readonly string[] | undefined;
   readonly maxTokens?: number | undefined;
   readonly taskFile?: string | undefined;
+  readonly context?: readonly string[] | undefined;
 }
 
 /** `task` is what stood after `--`, which the parser never sees. */
@@ -58,6 +59,11 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
     )
     .option('--max-tokens <n>', 'the most tokens of one answer', readCount)
     .option('--task-file <file>', 'read the task from a file, or from standard input with -')
+    .option(
+      '--context <[alias=]file>',
+      'a file that the model may look into without reading it whole; may be repeated',
+      collect,
+    )
     .option('--ledger <path>', 'the ledger (default: the nearest .writ, else the one of the user)')
     .option('--json', 'print the result as one JSON object');
   return withExamples(flags, [
@@ -78,14 +84,18 @@ async function runTask(
   const composed = await composeFolder(context, folder, flags);
   mustBeKeepable(composed.agent);
   const limits = overlayLimits(composed.agent.budget, flags.budget);
-  const origin = originOf(context, composed, flags);
-  const [{ openHarness }, { originRecord }, { openStore }, { inSeat }, { startRun }] = await Promise.all([
-    import('./harness-parts.ts'),
-    import('./origin.ts'),
-    import('./open-store.ts'),
-    import('./run-seat.ts'),
-    import('../../run/run.ts'),
-  ]);
+  const described = originOf(context, composed, flags);
+  const [{ contextFiles }, { openHarness }, { originRecord }, { openStore }, { inSeat }, { startRun }] =
+    await Promise.all([
+      import('./context-files.ts'),
+      import('./harness-parts.ts'),
+      import('./origin.ts'),
+      import('./open-store.ts'),
+      import('./run-seat.ts'),
+      import('../../run/run.ts'),
+    ]);
+  const contexts = await contextFiles(context, flags, composed.workspace);
+  const origin = contexts.length === 0 ? described : { ...described, contexts };
   const parts = await openHarness(context, origin);
   try {
     const opened = await openStore(context, flags, composed.workspace);
