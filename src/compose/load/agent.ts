@@ -12,6 +12,7 @@ import { environmentFact, type FactDeclaration, type FactValue } from '../facts.
 import { compileFragment, type FragmentFile, readFragment } from './fragment.ts';
 import { readSource } from './located.ts';
 import { declaredFacts, heldCapabilities, mustKnow, situationValues, type Vocabulary } from './names.ts';
+import { type OwnNames, ownNames } from './own-names.ts';
 import { agentSchema, readForm, situationSchema } from './schema.ts';
 import { YamlMap } from './yaml.ts';
 
@@ -28,7 +29,8 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
   const source = await readSource(join(folder, 'agent.yaml'));
   const map = new YamlMap(source, source.text, 0, 'agent.yaml');
   const written = readForm(agentSchema, map);
-  const facts = declaredFacts(map, written.facts ?? {}, vocabulary);
+  const names = ownNames(written, (await list(join(folder, 'tools'))) ?? [], vocabulary);
+  const facts = declaredFacts(map, written.facts ?? {}, names.known);
   const fragments = compileAll(folder, await readFragments(folder), facts);
   const profiles = readProfiles(map, written.profiles, fragments);
   const used = new Set([...profiles.values()].flat());
@@ -46,8 +48,8 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
         situationValues(map, ['situations', name], values, facts),
       ]),
     ),
-    capabilities: heldCapabilities(map, written.capabilities, vocabulary.capabilities),
-    tools: readTools(map, written.tools ?? [], vocabulary),
+    capabilities: heldCapabilities(map, written.capabilities, names.known.capabilities),
+    tools: readTools(map, written.tools ?? [], names, vocabulary),
     mcp: new Map(Object.entries(written.mcp ?? {}).map(([name, server]) => [name, mcpServer(server)])),
     model: written.model ?? null,
     // YAML has no undefined, so a counter that is there has a number.
@@ -194,7 +196,8 @@ function readProfiles(
 function readTools(
   map: YamlMap,
   written: NonNullable<AgentFile['tools']>,
-  vocabulary: Vocabulary,
+  { known, ownTools }: OwnNames,
+  builtIn: Vocabulary,
 ): ToolChoice[] {
   const tools: ToolChoice[] = [];
   written.forEach((entry, i) => {
@@ -209,7 +212,16 @@ function readTools(
       );
     }
     const name = pair[0];
-    mustKnow(map, path, 'value', 'tool', name, vocabulary.tools);
+    mustKnow(map, path, 'value', 'tool', name, known.tools);
+    const own = ownTools.includes(name);
+    if (own && builtIn.tools.includes(name)) {
+      throw map.source.error(
+        'compose.repeated-name',
+        map.valueOffset(path),
+        `'${name}' is a built-in tool and tools/${name}.mjs another`,
+        'Give the file another name.',
+      );
+    }
     if (tools.some((tool) => tool.name === name)) {
       throw map.source.error(
         'compose.repeated-name',
@@ -218,14 +230,17 @@ function readTools(
         'Take one of the two out.',
       );
     }
-    tools.push({ name, options: pair[1] ?? {} });
+    tools.push({ name, options: pair[1] ?? {}, ...(own ? { own } : {}) });
   });
   return tools;
 }
 
+// Either a url or a command is there, and nothing that belongs to the other; the form has seen to it.
 function mcpServer(written: NonNullable<AgentFile['mcp']>[string]): McpServer {
-  if (written.url !== undefined) return { url: written.url };
-  return { command: written.command ?? '', args: written.args ?? [] };
+  const { url, command = '', args = [], env, keyEnv, reads } = written;
+  const shared = reads === undefined ? {} : { reads };
+  if (url !== undefined) return { url, ...(keyEnv === undefined ? {} : { keyEnv }), ...shared };
+  return { command, args, ...(env === undefined ? {} : { env }), ...shared };
 }
 
 async function mustHaveSkills(folder: string, map: YamlMap, skills: readonly string[]): Promise<void> {

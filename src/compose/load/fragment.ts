@@ -3,6 +3,7 @@ import { basename, relative } from 'node:path';
 import type { z } from 'zod';
 import type { Fragment } from '../agent.ts';
 import type { CompileCondition } from '../conditions.ts';
+import type { ComposeError } from '../errors.ts';
 import { trimBlank } from '../outside-text.ts';
 import { compileTemplate, type TemplateContext } from '../template.ts';
 import type { SourceText } from './located.ts';
@@ -20,6 +21,8 @@ export interface FragmentFile {
 }
 
 const fence = /^---[ \t]*\r?$/;
+// Three hyphens as the first thing that can be seen: whoever wrote them meant a header.
+const almostFence = /^[\s\p{Cc}\p{Default_Ignorable_Code_Point}]*(?=---)/u;
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /** Splits a file and checks its header. Throws a located error; nothing is taken from a file that has one. */
@@ -42,7 +45,11 @@ export function readFragment(source: SourceText): FragmentFile {
 function split(source: SourceText): { header: string; headerOffset: number; bodyOffset: number } {
   const { text } = source;
   const opening = lineEnd(text, 0);
-  if (!fence.test(text.slice(0, opening))) return { header: '', headerOffset: 0, bodyOffset: 0 };
+  if (!fence.test(text.slice(0, opening))) {
+    const meant = almostFence.exec(text);
+    if (meant !== null) throw unclean(source, meant[0].length);
+    return { header: '', headerOffset: 0, bodyOffset: 0 };
+  }
   const headerOffset = Math.min(opening + 1, text.length);
   for (let at = headerOffset; at < text.length; ) {
     const end = lineEnd(text, at);
@@ -60,6 +67,16 @@ function split(source: SourceText): { header: string; headerOffset: number; body
     0,
     'the file begins with ---, which opens a header, and no second --- line closes it',
     'Close the header with ---; if the line is a thematic break, write *** or put an empty header (--- and ---) before it.',
+  );
+}
+
+// A header taken for body text would put a fragment in that its condition keeps out, and show the header to the model.
+function unclean(source: SourceText, offset: number): ComposeError {
+  return source.error(
+    'compose.no-header',
+    offset,
+    'the file begins with ---, and a header is opened by a first line that holds nothing but three hyphens, ended by a line feed',
+    'Make --- the whole first line, with nothing before it; if it is no header, write *** or put an empty header (--- and ---) before it.',
   );
 }
 

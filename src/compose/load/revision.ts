@@ -52,7 +52,11 @@ export async function loadRevision(
 }
 
 /** The commit that last changed a file of the folder, or undefined. Throws `proof.no-git`. */
-export async function lastChange(folder: string, file: string, env: Environment): Promise<string | undefined> {
+export async function lastChange(
+  folder: string,
+  file: string,
+  env: Environment,
+): Promise<string | undefined> {
   const git = gitIn(folder, env);
   const found = await git(['log', '-1', '--format=%H', '--no-show-signature', '--', file]).catch((thrown) => {
     // A repository without a commit has no log.
@@ -90,7 +94,13 @@ function gitIn(folder: string, env: Environment): Git {
       const child = execFile(
         'git',
         ['--no-pager', '--literal-pathspecs', ...quiet, ...args],
-        { cwd: folder, env: { ...allowed, ...fixed }, encoding: 'buffer', maxBuffer: 256 * 2 ** 20, timeout: 60_000 },
+        {
+          cwd: folder,
+          env: { ...allowed, ...fixed },
+          encoding: 'buffer',
+          maxBuffer: 256 * 2 ** 20,
+          timeout: 60_000,
+        },
         (fault, stdout, stderr) => {
           if (fault === null) done(stdout);
           else fail(gitFault(folder, fault, stderr.toString('utf8')));
@@ -110,7 +120,9 @@ function gitFault(folder: string, fault: Error, stderr: string): ProofError {
       ? 'The program git was expected on the PATH and is not there.'
       : `Git was expected to read the repository of ${folder}, and said: ${said}`,
     {
-      next: missing ? 'Install git, or compare with file:FILE.' : 'Give an agent folder inside a git repository.',
+      next: missing
+        ? 'Install git, or compare with file:FILE.'
+        : 'Give an agent folder inside a git repository.',
       details: { folder },
       cause: fault,
     },
@@ -151,7 +163,8 @@ async function filesOf(
     .flatMap((entry) => {
       const found = /^100\d{3} blob ([0-9a-f]+)\t(.+)$/s.exec(entry);
       const path = found?.[2] ?? '';
-      const wanted = /^(agent\.ya?ml|instructions\/[^/]+\.md|skills\/[^/]+\/SKILL\.md)$/.test(path);
+      const wanted =
+        /^(agent\.ya?ml|instructions\/[^/]+\.md|tools\/[^/]+\.mjs|skills\/[^/]+\/SKILL\.md)$/.test(path);
       return found?.[1] !== undefined && wanted ? [{ id: found[1], path }] : [];
     });
   const blobs = await git(['cat-file', '--batch'], entries.map(({ id }) => `${id}\n`).join(''));

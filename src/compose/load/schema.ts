@@ -9,7 +9,8 @@ import { factTypes } from '../facts.ts';
 import { namingMend } from '../nearest.ts';
 import type { Path, YamlMap } from './yaml.ts';
 
-const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+/** Names of agents, fragments, profiles, capabilities and servers. */
+export const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const nameRule = 'a name of letters, digits, dot, underscore and hyphen that begins with a letter or digit';
 const text = z.string().min(1, 'text that is not empty');
 const name = z.string().regex(namePattern, nameRule);
@@ -42,16 +43,33 @@ const fact = z.strictObject({
     .describe('May differ between two sessions without anything being changed.'),
 });
 
+const variable = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'the name of an environment variable, never its value');
+
 const mcpServer = z
-  .strictObject({ command: text.optional(), args: z.array(z.string()).optional(), url: text.optional() })
+  .strictObject({
+    command: text.optional().describe('A program; one that begins with ./ lies in the agent folder.'),
+    args: z.array(z.string()).optional(),
+    env: z.array(variable).optional().describe('Variables that the program gets beside PATH, HOME and LANG.'),
+    url: text.optional().describe('A server over HTTP: https, or http on this machine.'),
+    keyEnv: variable.optional().describe('The variable that holds the bearer token of a url.'),
+    reads: z
+      .array(text)
+      .optional()
+      .describe(
+        'Tools that only read. A tool counts as one if the server says so too; any other asks first.',
+      ),
+  })
   .refine(
     (server) => (server.command === undefined) !== (server.url === undefined),
     'either a command or a url',
   )
   .refine(
-    (server) => server.args === undefined || server.command !== undefined,
-    'args only beside a command',
-  );
+    (server) => (server.args ?? server.env) === undefined || server.command !== undefined,
+    'args and env only beside a command',
+  )
+  .refine((server) => server.keyEnv === undefined || server.url !== undefined, 'keyEnv only beside a url');
 
 const price = z
   .strictObject({

@@ -5,6 +5,7 @@ import {
   isSeq,
   type Node,
   type Pair,
+  Parser,
   parseDocument,
   type Scalar,
   type YAMLError,
@@ -42,6 +43,7 @@ export class YamlMap {
   constructor(source: SourceText, text: string, base: number, what: string) {
     this.source = source;
     this.#base = base;
+    this.#refuseDirectives(text);
     const document = parseDocument(text, { prettyErrors: false });
     this.#root = document.contents;
     const fault = document.errors[0] ?? document.warnings[0];
@@ -106,8 +108,23 @@ export class YamlMap {
     );
   }
 
+  // %YAML 1.1 would make `no` a boolean, and %TAG would make a tag of anything: one dialect is read here.
+  #refuseDirectives(text: string): void {
+    if (!/^%/m.test(text)) return;
+    for (const token of new Parser().parse(text)) {
+      if (token.type !== 'directive') continue;
+      throw this.source.error(
+        'compose.yaml',
+        this.#base + token.offset,
+        `the YAML directive ${token.source.trim()} is not used here: YAML is read as version 1.2, without tags`,
+        'Take the line out.',
+      );
+    }
+  }
+
   #read(node: Node | null): unknown {
     if (node === null) return null;
+    this.#refuseTag(node);
     const anchored = 'anchor' in node && node.anchor !== undefined;
     if (anchored || !(isMap(node) || isSeq(node) || isScalar(node))) {
       throw this.#refusal(
@@ -126,8 +143,19 @@ export class YamlMap {
     );
   }
 
+  // The package sets a node's tag only where one is written.
+  #refuseTag(node: Node): void {
+    if (!('tag' in node) || node.tag === undefined) return;
+    throw this.#refusal(
+      node,
+      'YAML tags (!text, !!text) are not used here',
+      'Take the tag out, or put a value that begins with ! in quotes.',
+    );
+  }
+
   #key(pair: Pair<Node, Node | null>): string {
     const { key } = pair;
+    this.#refuseTag(key);
     if (isScalar(key) && typeof key.value === 'string' && key.value !== '__proto__') return key.value;
     const written = isScalar(key) && key.source !== undefined ? key.source : undefined;
     throw this.#refusal(
