@@ -32,11 +32,19 @@ export interface Fragment {
 export interface ToolChoice {
   readonly name: string;
   readonly options: { readonly [name: string]: Json };
+  /** True for a tool that `tools/<name>.mjs` of the agent folder makes. */
+  readonly own?: true;
 }
 
-export type McpServer =
-  | { readonly command: string; readonly args: readonly string[] }
-  | { readonly url: string };
+/** `env` and `keyEnv` are names of environment variables; `reads` are the tools that the agent takes for reads. */
+export type McpServer = { readonly reads?: readonly string[] | undefined } & (
+  | {
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env?: readonly string[] | undefined;
+    }
+  | { readonly url: string; readonly keyEnv?: string | undefined }
+);
 
 /** US dollars per million tokens. */
 export interface Price {
