@@ -173,15 +173,18 @@ function callPart(call: ToolCall | undefined, options: object) {
 }
 
 // The SDK takes values, not text, and writes them with JSON.stringify: an integer that a double would round goes as a
-// text of its digits. What is no object goes into one under the name that Anthropic's documentation gives for this.
+// text of its digits, and half a surrogate pair goes as U+FFFD. What is no object goes into one under the name that
+// Anthropic's documentation gives for this.
 function inputOf(args: string): Json {
   if (args.trim() === '') return {};
   const value = parsed(args);
   if (!isRecord(value)) return { INVALID_JSON: args };
-  if (!holdsBigint(value)) return value as Json;
-  return JSON.parse(
-    JSON.stringify(value, (_key, part) => (typeof part === 'bigint' ? String(part) : part)),
-  ) as Json;
+  const plain = holdsBigint(value) ? JSON.parse(JSON.stringify(value, digits)) : value;
+  return JSON.parse(jsonText(plain)) as Json;
+}
+
+function digits(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
 }
 
 function parsed(text: string): ExactJson | undefined {

@@ -66,11 +66,13 @@ export function thrownFault(asking: SdkAsking, thrown: unknown, state: SdkState)
     turnedAway: sent === 'no',
   });
   const status = isRecord(thrown) && typeof thrown.statusCode === 'number' ? thrown.statusCode : null;
-  if (status !== null) {
+  const coded = codedCause(thrown);
+  // A status of success stands on an error too, where the connection broke or the SDK could not read what came.
+  if (status !== null && !isSuccess(status)) {
     const headers =
       isRecord(thrown) && isRecord(thrown.responseHeaders) ? lowerCased(thrown.responseHeaders) : {};
     return {
-      ...ended(ofStatus(asked, status, headers, thrown), 'yes'),
+      ...ended(statusFault(asked, { status, headers }, responseFault(status, bodyOf(thrown))), 'yes'),
       httpStatus: status,
       retryAfterMs: retryAfterMs(headers, asking.clock.now()),
       turnedAway: turnedAway(status),
@@ -85,8 +87,7 @@ export function thrownFault(asking: SdkAsking, thrown: unknown, state: SdkState)
     const next = 'Change what its message names.';
     return ended(plain('model.rejected', asking, messageOf(thrown), next), 'no');
   }
-  if (unreadable.has(name)) return ended(notReadable(asked, thrown));
-  const coded = codedCause(thrown);
+  if (coded === null && (status !== null || unreadable.has(name))) return ended(notReadable(asked, thrown));
   if (coded !== null || name === 'AI_APICallError') {
     const { error, code } = coded ?? { error: new Error(messageOf(thrown)), code: '' };
     const sent = neverConnected.has(code) || isCertificate(code) ? 'no' : dispatched;
@@ -149,12 +150,12 @@ function limitsOf({ limits }: SdkAsking) {
   return { ...limits, responseBytesMax: Number.POSITIVE_INFINITY };
 }
 
-function ofStatus(asked: Asked, status: number, headers: Record<string, string>, error: unknown): Fault {
-  // A success that the SDK could not read.
-  if (status >= 200 && status < 300) return notReadable(asked, error);
-  const body =
-    isRecord(error) && typeof error.responseBody === 'string' ? error.responseBody : messageOf(error);
-  return statusFault(asked, { status, headers }, responseFault(status, body));
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function bodyOf(error: unknown): string {
+  return isRecord(error) && typeof error.responseBody === 'string' ? error.responseBody : messageOf(error);
 }
 
 function notReadable(asked: Asked, error: unknown): Fault {
