@@ -132,7 +132,7 @@ function typeFault(error: { summary: string; range?: { start: number } } | undef
 }
 
 /** `workspace.dbt` of a chain of selectors; undefined where the node is none. */
-function selectorOf(node: ASTNode): string | undefined {
+export function selectorOf(node: ASTNode): string | undefined {
   if (node.op === 'id') return node.args;
   if (node.op !== '.') return undefined;
   const base = selectorOf(node.args[0]);
