@@ -51,6 +51,8 @@ describe('an agent folder', () => {
         'resource.workspace',
         'capability.sql',
         'capability.project',
+        'capability.mcp.files',
+        'capability.mcp.docs',
         'git.repository',
         'git.branch',
         'workspace.dbt',
