@@ -24,3 +24,10 @@ export function canonicalJson(value: unknown): string {
 export function jsonDigest(value: unknown): Digest {
   return sha256(canonicalJson(value));
 }
+
+/** Bytes with their digest, as a record keeps them. */
+export function blobOf<Bytes extends string | Uint8Array>(
+  bytes: Bytes,
+): { readonly digest: Digest; readonly bytes: Bytes } {
+  return { digest: sha256(bytes), bytes };
+}

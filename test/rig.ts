@@ -25,6 +25,7 @@ export interface RigOptions {
   readonly script: Script;
   readonly tools?: readonly Tool[];
   readonly prompt?: string;
+  readonly model?: string;
   readonly store?: Store;
   readonly request?: NativeOptions['request'];
   readonly prices?: Readonly<Record<string, { prompt: number; completion: number }>>;
@@ -35,7 +36,7 @@ export async function openRig(options: RigOptions): Promise<Rig> {
   const { script, tools = [], prompt = 'You answer tests.', prices, request } = options;
   const provider = await scriptedProvider(script);
   const store = options.store ?? memoryStore({ clock: systemClock });
-  const model = resolveModel('local/scripted-1', {
+  const model = resolveModel(options.model ?? 'local/scripted-1', {
     env: {},
     baseUrl: provider.url,
     ...(prices === undefined ? {} : { prices }),

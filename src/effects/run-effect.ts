@@ -155,11 +155,13 @@ function settlement(
 
 async function replayed(observation: RecordedObservation, options: RunEffectOptions): Promise<EffectOutcome> {
   const bytes = await options.recall(observation.text);
-  if (bytes === undefined) {
+  // Another text must not pass for what was seen. Where a secret was replaced the digest is of the text as it was.
+  const genuine = bytes !== undefined && (sha256(bytes) === observation.text || holdsReplacedSecret(bytes));
+  if (bytes === undefined || !genuine) {
     const { turn, position } = options.call;
     throw new EffectsError(
       'effects.observation-lost',
-      `The call at turn ${turn}, position ${position} has a recorded result, but its text is not in the ledger.`,
+      `The call at turn ${turn}, position ${position} has a recorded result, but its text is ${bytes === undefined ? 'not in the ledger' : 'no longer as it was'}.`,
       {
         next: 'Restore the ledger from a copy; the call is not sent again.',
         details: { digest: observation.text },
@@ -173,6 +175,10 @@ async function replayed(observation: RecordedObservation, options: RunEffectOpti
     observation: { status, text, truncated, bytes: observation.bytes },
     replayed: true,
   };
+}
+
+function holdsReplacedSecret(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes).includes('[secret ');
 }
 
 function seen(value: Observation | NonDispatch): EffectOutcome {

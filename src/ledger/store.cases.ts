@@ -204,8 +204,9 @@ export function storeCases(name: string, open: (clock: Clock) => Store): void {
     describe('leases', () => {
       test('a living holder keeps others out until it gives the run back', async () => {
         const lease = await begin(store);
-        expect(lease).toEqual({ run: 'run_a', epoch: 1, holder: thisHolder() });
-        expect(await store.holder('run_a')).toEqual(lease);
+        const held = { run: 'run_a', epoch: 1, holder: thisHolder() };
+        expect(lease).toEqual({ ...held, heldUntil: 0 });
+        expect(await store.holder('run_a')).toEqual(held);
         await expect(store.acquire('run_a', 'elsewhere:1:1', 1000)).rejects.toEqual(
           code('ledger.lease-held'),
         );
@@ -236,7 +237,9 @@ export function storeCases(name: string, open: (clock: Clock) => Store): void {
         });
         await expect(store.renew(old, 1000)).rejects.toEqual(code('ledger.fenced'));
         await store.release(old);
-        expect(await store.holder('run_a')).toEqual(taken);
+        const { heldUntil, ...held } = taken;
+        expect(await store.holder('run_a')).toEqual(held);
+        expect(heldUntil).toBeGreaterThan(0);
         expect((await store.events('run_a')).map((event) => [event.seq, event.epoch])).toEqual([
           [1, 2],
           [2, 2],
@@ -285,7 +288,10 @@ export function storeCases(name: string, open: (clock: Clock) => Store): void {
           store.acquire('run_a', holder, 1000),
         );
         expect(await Promise.allSettled(wanted)).toEqual([
-          { status: 'fulfilled', value: { run: 'run_a', epoch: 2, holder: 'elsewhere:1:1' } },
+          {
+            status: 'fulfilled',
+            value: { run: 'run_a', epoch: 2, holder: 'elsewhere:1:1', heldUntil: 0 },
+          },
           { status: 'rejected', reason: code('ledger.lease-held') },
         ]);
       });

@@ -9,6 +9,12 @@ export interface Lease {
   readonly holder: string;
 }
 
+/** A lease as it was taken. */
+export interface TakenLease extends Lease {
+  /** When the lease before this one would have run out; 0 where it was given back or there was none. */
+  readonly heldUntil: number;
+}
+
 /** A blob as it is kept. `redacted`: secrets were replaced in its bytes, so they no longer have its digest. */
 export interface StoredBlob extends Blob {
   readonly redacted?: boolean;
@@ -38,7 +44,7 @@ export interface Store {
   /** Newest first. */
   runs(filter?: RunFilter): Promise<readonly RunRecord[]>;
   /** Takes the run, or throws `ledger.lease-held` while a living holder has it. */
-  acquire(run: string, holder: string, ttlMs: number): Promise<Lease>;
+  acquire(run: string, holder: string, ttlMs: number): Promise<TakenLease>;
   /** Extends the lease; throws `ledger.fenced` if it is no longer the newest. */
   renew(lease: Lease, ttlMs: number): Promise<void>;
   /** Gives the run back; does nothing if another holder took it. */

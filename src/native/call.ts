@@ -4,6 +4,7 @@ import { messageOf } from '../errors.ts';
 import type { Host } from '../harness.ts';
 import type { EffectCall, EffectOutcome, NonDispatch, Observation } from '../protocol/effect.ts';
 import type { EventBodies } from '../protocol/events.ts';
+import { parseExactJson } from '../protocol/json.ts';
 import type { ToolCall } from '../protocol/messages.ts';
 import type { Ticket } from '../protocol/ticket.ts';
 import type { ContextErrorCode } from './context/errors.ts';
@@ -23,6 +24,8 @@ export interface ReadyCall {
   readonly position: number;
   readonly tool: Tool;
   readonly value: unknown;
+  /** What is held while a write of this kind is unknown. */
+  readonly effectKey: string;
 }
 
 type RejectCode = CallErrorCode | ArgumentFault | ContextErrorCode;
@@ -93,7 +96,24 @@ export function checkCall(call: ToolCall, position: number, toolbox: Toolbox): C
     const fault = toolbox.contexts === undefined ? capabilityMissing() : toolbox.contexts.fault(ref);
     if (fault !== undefined) return reject(fault.code, fault.message);
   }
-  return { kind: 'ready', call, position, tool, value: args.value };
+  const effectKey = effectKeyOf(tool, args.value);
+  if (effectKey === undefined) {
+    return reject(
+      'tool.failed',
+      `The tool could not tell what a call with these arguments acts on; it was not run.`,
+    );
+  }
+  return { kind: 'ready', call, position, tool, value: args.value, effectKey };
+}
+
+// The author's function decides what is held while an effect is unknown: without its answer nothing may be sent.
+function effectKeyOf(tool: Tool, value: unknown): string | undefined {
+  try {
+    const key: unknown = tool.effectKey(value);
+    return typeof key === 'string' ? key : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** What the record says of a write that was sent before, in this run or under an equal `once` call; undefined if nothing. */
@@ -110,7 +130,7 @@ export async function runCall(
   { host, run, contexts }: CallSeat,
 ): Promise<CallEnd | CallHeld> {
   const { tool, position, call } = ready;
-  const running: Running = { ...ready, turn, host, contexts, key: `${run}:${turn}:${position}` };
+  const running: Running = { ...ready, turn, host, contexts, idempotencyKey: `${run}:${turn}:${position}` };
   if (tool.access === 'read') return runRead(running);
   const approval = await host.approve({
     turn,
@@ -138,14 +158,14 @@ interface Running extends ReadyCall {
   readonly turn: number;
   readonly host: Host;
   readonly contexts: SessionContexts | undefined;
-  readonly key: string;
+  readonly idempotencyKey: string;
 }
 
-function contextOf({ host, contexts, key }: Running, signal: AbortSignal): ToolContext {
+function contextOf({ host, contexts, idempotencyKey }: Running, signal: AbortSignal): ToolContext {
   return {
     signal,
     clock: host.clock,
-    idempotencyKey: key,
+    idempotencyKey,
     context: (alias) => contexts?.reader(alias, signal) ?? refusedReader(),
   };
 }
@@ -192,15 +212,15 @@ async function runWrite(running: Running): Promise<CallEnd> {
   return fromOutcome(outcome, code);
 }
 
-function effectCallOf({ tool, value, position }: ReadyCall, turn: number): EffectCall {
+function effectCallOf({ call, tool, effectKey, position }: ReadyCall, turn: number): EffectCall {
   return {
     turn,
     position,
     tool: tool.schema.name,
     access: tool.access,
     repeat: tool.repeat,
-    key: tool.effectKey(value),
-    fingerprint: fingerprintOf(tool.schema.name, value),
+    key: effectKey,
+    fingerprint: fingerprintOf(call),
     repeatable: tool.repeatable,
     timeoutMs: tool.limits.timeoutMs,
     ...(tool.look === undefined ? {} : { look: tool.look }),
@@ -249,12 +269,17 @@ function failureEnd(status: CallEnd['status'], code: string, message: string, by
   return { status, code, ...failureText(code, message, bytesMax) };
 }
 
-/** Digest of a tool and its checked arguments, the same whatever the order of keys; a bigint counts digit for digit. */
-function fingerprintOf(tool: string, value: unknown): string {
-  const exact = JSON.stringify(value, (_key, part) =>
+/**
+ * Digest of a tool and the arguments as the model gave them, whatever the order of their keys; an integer beyond 2^53
+ * counts digit for digit. Not of the checked value: a schema may fill in defaults that differ each time, or turn
+ * arguments into values that no JSON tells apart.
+ */
+function fingerprintOf({ name, arguments: text }: ToolCall): string {
+  const given = text.trim() === '' ? {} : parseExactJson(text);
+  const exact = JSON.stringify(given, (_key, part) =>
     typeof part === 'bigint' ? { integer: String(part) } : part,
   );
-  return sha256(`${tool}\n${canonicalJson(JSON.parse(exact ?? 'null'))}`);
+  return sha256(`${name}\n${canonicalJson(JSON.parse(exact))}`);
 }
 
 // AbortSignal.any keeps its sources alive as long as the run's signal lives, so the links are made and cut by hand.

@@ -52,10 +52,15 @@ export function budgetExhausted(spent: {
   return {
     code: 'budget.exhausted',
     kind: budgetErrors['budget.exhausted'].kind,
-    message: `The budget allows ${limit} ${counter} (${budgetCounters[counter]}); ${left} are left and ${wanted} are wanted.`,
+    message: `The budget allows ${amountText(limit)} ${counter} (${budgetCounters[counter]}); left: ${amountText(left)}, wanted: ${amountText(wanted)}.`,
     next: `Raise the limit with --budget ${counter}=N in a new run (--session keeps what was said), or ask for less.`,
     details: { counter, limit, left, wanted },
   };
+}
+
+/** An amount of a counter as people read it: `12,000`, `0.0001`; whole amounts keep every digit. */
+export function amountText(amount: number): string {
+  return amount.toLocaleString('en-US', Number.isInteger(amount) ? {} : { maximumSignificantDigits: 6 });
 }
 
 /** What usage says for the counters of a budget, and which of them it leaves unknown. */

@@ -34,6 +34,8 @@ export interface EventBodies {
     readonly capabilities: readonly string[];
     readonly budget: BudgetLimits;
     readonly approve: ApproveMode;
+    /** What is needed to open the run's harness again. Never a secret. */
+    readonly origin: { readonly [name: string]: unknown };
   };
   'run-resume': {
     readonly by: string;
@@ -42,6 +44,8 @@ export interface EventBodies {
     readonly changed: boolean;
     /** The limits from here on. */
     readonly budget: BudgetLimits;
+    /** Work of the holder before, after its last event, as far as its last sign of life tells. */
+    readonly lostMs: number;
   };
   'turn-start': { readonly turn: number };
   'model-request': {

@@ -6,10 +6,9 @@ import type { ApproveMode, Ticket, TicketAnswer } from '../protocol/ticket.ts';
 import type { Line } from './line.ts';
 
 /** Asks a person. Resolves with an answer, or `undefined` where it was cancelled before one was given. */
-export type Ask = (
-  ticket: Ticket,
-  signal: AbortSignal,
-) => Promise<Pick<TicketAnswer, 'decision' | 'by' | 'reason'> | undefined>;
+export type Ask = (ticket: Ticket, signal: AbortSignal) => Promise<Answer | undefined>;
+
+export type Answer = Pick<TicketAnswer, 'decision' | 'by' | 'reason'>;
 
 export interface ApprovalDesk {
   approve(question: Omit<Ticket, 'id' | 'digest'>): Promise<Approval & { readonly ticket: Ticket }>;
@@ -46,7 +45,8 @@ export function openDesk(options: {
     // The open question is in the record before anyone is asked, and stays there if nobody is.
     if (asked === undefined) await line.put([{ type: 'approval-request', ticket }]);
     if (mode === 'pause') return { answer: 'paused', ticket };
-    const answer = mode === 'ask' && ask !== undefined ? await ask(ticket, signal) : undefined;
+    const answer: Answer | undefined =
+      mode === 'ask' && ask !== undefined ? await askWhile(ask, ticket, signal) : undefined;
     if (answer === undefined) return { answer: 'nobody', reason: `--approve ${mode}`, ticket };
     await line.put([{ type: 'approval-answer', ticket: ticket.id, digest, ...answer }]);
     return { answer: answer.decision, by: answer.by, reason: answer.reason, ticket };
@@ -59,6 +59,23 @@ export function openDesk(options: {
       return decided;
     },
   };
+}
+
+/** Asks until there is an answer or the run is stopped. A way of asking that fails is nobody there. */
+async function askWhile(ask: Ask, ticket: Ticket, signal: AbortSignal): Promise<Answer | undefined> {
+  let stop = () => {};
+  const stopped = new Promise<undefined>((resolve) => {
+    stop = () => resolve(undefined);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    if (signal.aborted) return undefined;
+    return (await Promise.race([ask(ticket, signal), stopped])) ?? undefined;
+  } catch {
+    return undefined;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 function answerTo(line: Line, digest: string): TicketAnswer | undefined {

@@ -32,6 +32,7 @@ const resumed: EventBody = {
   promptNow: null,
   changed: false,
   budget: { turns: 9 },
+  lostMs: 0,
 };
 const finished: EventBody = {
   type: 'run-finish',

@@ -40,6 +40,24 @@ export function usageOf(events: readonly RunEvent[]): Usage {
   return open ? addUsage(usage, unknownUsage) : usage;
 }
 
+/** What is known of it, where `usageOf` cannot say the whole: it was at least this much. */
+export interface KnownUsage {
+  readonly totalTokens: number;
+  readonly costUsd: number;
+}
+
+/** The known parts of the run's usage added up; what no provider reported is left out. */
+export function knownUsageOf(events: readonly RunEvent[]): KnownUsage {
+  let totalTokens = 0;
+  let costUsd = 0;
+  for (const event of events) {
+    if (event.type !== 'model-response' && event.type !== 'model-fault') continue;
+    totalTokens += event.usage.totalTokens ?? 0;
+    costUsd += event.usage.costUsd ?? 0;
+  }
+  return { totalTokens, costUsd };
+}
+
 /** Turns that were started and calls that really ran. */
 export function countsOf(events: readonly RunEvent[]): {
   readonly turns: number;
@@ -70,9 +88,10 @@ export function limitsOf(events: readonly RunEvent[]): BudgetLimits | undefined 
 
 /**
  * What the events of a run have already used. A request without an end, and one whose usage is unknown, count with the
- * whole of what was reserved for them; time in which nobody held the run does not count.
+ * whole of what was reserved for them. Time counts from the first to the last event of each holder, and beyond it what a
+ * resume found lost (`lostMs` for a resume that is not recorded yet); a clock that ran backwards counts as no time.
  */
-export function spentBy(events: readonly RunEvent[]): BudgetAmount {
+export function spentBy(events: readonly RunEvent[], lostMs = 0): BudgetAmount {
   const spent = {
     turns: 0,
     modelCalls: 0,
@@ -81,7 +100,7 @@ export function spentBy(events: readonly RunEvent[]): BudgetAmount {
     tokens: 0,
     costUsd: 0,
     outputBytes: 0,
-    wallTimeMs: 0,
+    wallTimeMs: lostMs,
   };
   const charge = (reserved: BudgetAmount, usage: Usage | undefined) => {
     const { known } = usage === undefined ? { known: { modelCalls: 1 } as BudgetAmount } : amountOf(usage);
@@ -94,11 +113,13 @@ export function spentBy(events: readonly RunEvent[]): BudgetAmount {
   let last: RunEvent | undefined;
   for (const event of events) {
     if (epochFirst === undefined || event.epoch !== epochFirst.epoch) {
-      if (epochFirst !== undefined && last !== undefined) spent.wallTimeMs += last.at - epochFirst.at;
+      if (epochFirst !== undefined && last !== undefined)
+        spent.wallTimeMs += Math.max(0, last.at - epochFirst.at);
       epochFirst = event;
     }
     last = event;
     if (event.type === 'turn-start') spent.turns += 1;
+    else if (event.type === 'run-resume') spent.wallTimeMs += event.lostMs;
     else if (event.type === 'model-request') {
       if (waiting !== undefined) charge(waiting, undefined);
       waiting = event.reserved;
@@ -113,7 +134,8 @@ export function spentBy(events: readonly RunEvent[]): BudgetAmount {
     }
   }
   if (waiting !== undefined) charge(waiting, undefined);
-  if (epochFirst !== undefined && last !== undefined) spent.wallTimeMs += last.at - epochFirst.at;
+  if (epochFirst !== undefined && last !== undefined)
+    spent.wallTimeMs += Math.max(0, last.at - epochFirst.at);
   const { contextOps, ...others } = spent;
   return contextOps === 0 ? others : { ...others, contextOps };
 }

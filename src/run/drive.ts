@@ -13,13 +13,10 @@ import { type Budget, openBudget } from './budget.ts';
 import { countsOf, spentBy, usageOf } from './derive.ts';
 import { RunError } from './errors.ts';
 import { openHost } from './host.ts';
+import { keepLease } from './lease.ts';
 import { type Line, openLine } from './line.ts';
 import type { RunSeat } from './seat.ts';
 import { openStop, type Stop } from './stop.ts';
-
-/** How long a lease counts without a sign of life, and how often one is given. */
-const leaseMs = 15_000;
-const renewMs = 5_000;
 
 export interface Drive extends RunSeat {
   readonly run: string;
@@ -36,20 +33,22 @@ export interface Drive extends RunSeat {
   readonly openingBlobs: readonly Blob[];
 }
 
-/** Takes the lease, records the opening, lets the harness work, records the end. Rejects only before the opening. */
-export async function drive(work: Drive): Promise<RunResult> {
+/**
+ * Records the opening, lets the harness work, records the end and gives the lease back. Rejects only if the opening could
+ * not be recorded.
+ */
+export async function drive(work: Drive, lease: Lease): Promise<RunResult> {
   const { store, clock } = work;
   const startedMs = clock.monotonicMs();
-  const spent = spentBy(work.runEvents);
+  const spent = spentBy(work.runEvents, work.opening.type === 'run-resume' ? work.opening.lostMs : 0);
   const budget = openBudget(work.limits, spent);
-  const lease = await store.acquire(work.run, work.holder, leaseMs);
   const stop = openStop({ signal: work.signal, wallTimeMs: budget.left('wallTimeMs') });
   const line = openLine(store, lease, {
     earlier: work.runEvents,
     onEvents: work.onEvents,
     onBroken: (cause) => stop.now({ kind: 'record-broken', cause }),
   });
-  const renewing = keepLease(work, lease, stop);
+  const letGo = keepLease(store, lease, (cause) => stop.now({ kind: 'record-broken', cause }));
   // A person's word stands in the record when it is given, not only when the run has settled.
   const noteCancel = () => {
     const why = stop.why();
@@ -67,22 +66,11 @@ export async function drive(work: Drive): Promise<RunResult> {
     const elapsedMs = Math.round(spent.wallTimeMs ?? 0) + workedMs;
     return await conclude(work, line, budget, outcome, elapsedMs);
   } finally {
-    clearInterval(renewing);
+    letGo();
     stop.close();
     // A release that fails only means that the lease runs out by itself.
     await store.release(lease).catch(() => {});
   }
-}
-
-function keepLease({ store }: Drive, lease: Lease, stop: Stop): NodeJS.Timeout {
-  const timer = setInterval(() => {
-    store.renew(lease, leaseMs).catch((cause: unknown) => {
-      if (cause instanceof WritError && cause.code === 'ledger.fenced')
-        stop.now({ kind: 'record-broken', cause });
-    });
-  }, renewMs);
-  timer.unref();
-  return timer;
 }
 
 async function perform(work: Drive, line: Line, budget: Budget, stop: Stop): Promise<HarnessOutcome> {
@@ -141,6 +129,7 @@ function settle(outcome: HarnessOutcome, stop: Stop, budget: Budget): HarnessOut
   }
   const cancelled = new RunError('run.cancelled', `The run was cancelled: ${why.reason}.`, {
     next: 'Start the task again, or give the session another task.',
+    details: { reason: why.reason },
   });
   return { status: 'cancelled', error: cancelled.toJSON() };
 }

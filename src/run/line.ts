@@ -40,7 +40,7 @@ export function openLine(store: Store, lease: Lease, { earlier, onEvents, onBrok
     throw failure.cause;
   };
   const accept = (written: readonly RunEvent[]): void => {
-    events.push(...written);
+    for (const event of written) events.push(event);
     try {
       onEvents?.(written);
     } catch {
@@ -71,8 +71,8 @@ export function openLine(store: Store, lease: Lease, { earlier, onEvents, onBrok
         noted = { events: [], blobs: [] };
         setImmediate(flush);
       }
-      noted.events.push(...bodies);
-      noted.blobs.push(...blobs);
+      for (const body of bodies) noted.events.push(body);
+      for (const blob of blobs) noted.blobs.push(blob);
     },
   };
 }

@@ -89,7 +89,7 @@ async function filesOfSession(
   const { store } = await openStoreToRead(context, flags, workspace);
   try {
     const session = await store.session(id);
-    return session === undefined ? [] : (readOrigin(session).contexts ?? []);
+    return session === undefined ? [] : (readOrigin(session.origin, session.id).contexts ?? []);
   } catch (thrown) {
     if (thrown instanceof CliError && thrown.code === 'cli.not-rebuildable') return [];
     throw thrown;

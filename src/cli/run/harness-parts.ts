@@ -22,6 +22,7 @@ export async function openHarness(context: Context, origin: Origin): Promise<Har
   const model = resolveModel(origin.model, {
     env: context.env,
     baseUrl: origin.baseUrl,
+    wire: origin.wire,
     keyEnv: origin.keyEnv,
     prices: pricesOf(origin),
     clock: context.clock,

@@ -1,5 +1,7 @@
 /** What a session keeps of how it was started, so that `writ runs resume` can build the same harness again. */
 import { z } from 'zod';
+import type { Store } from '../../ledger/store.ts';
+import { wireNames } from '../../native/model/wire-names.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { SessionRecord } from '../../protocol/record.ts';
 import { CliError } from '../errors.ts';
@@ -13,6 +15,7 @@ const originSchema = z.object({
   workspace: text,
   model: text,
   baseUrl: text.optional(),
+  wire: z.enum(wireNames).optional(),
   /** The name of the variable that holds the key; never the key. */
   keyEnv: text.optional(),
   maxTokens: z.int().positive().optional(),
@@ -50,16 +53,19 @@ export function originRecord(origin: Origin): SessionRecord['origin'] {
   return JSON.parse(JSON.stringify(origin));
 }
 
-/** Throws `cli.not-rebuildable` for a session that another program started in its own way. */
-export function readOrigin(session: SessionRecord): Origin {
-  const read = originSchema.safeParse(session.origin);
+/** How a run was started; a later run of a session may have another server, workspace or limit than the first. */
+export async function originOfRun(store: Store, run: string, session: SessionRecord): Promise<Origin> {
+  const start = (await store.events(run)).find((event) => event.type === 'run-start');
+  return readOrigin(start?.type === 'run-start' ? start.origin : session.origin, session.id);
+}
+
+/** Throws `cli.not-rebuildable` for what another program started in its own way. */
+export function readOrigin(origin: SessionRecord['origin'], session: string): Origin {
+  const read = originSchema.safeParse(origin);
   if (read.success) return read.data;
   throw new CliError(
     'cli.not-rebuildable',
-    `Session ${session.id} expected to say how it was started; it was not started by writ run.`,
-    {
-      next: 'Resume it with the program that started it.',
-      details: { session: session.id },
-    },
+    `Session ${session} expected to say how it was started; it was not started by writ run.`,
+    { next: 'Resume it with the program that started it.', details: { session } },
   );
 }

@@ -2,6 +2,7 @@
 import { Option } from '@commander-js/extra-typings';
 import { harnesses } from '../../catalog.ts';
 import type { Agent } from '../../compose/agent.ts';
+import { type WireName, wireNames } from '../../native/model/wire-names.ts';
 import {
   absoluteFlags,
   type Composed,
@@ -23,6 +24,7 @@ interface RunFlags extends SituationFlags, LedgerFlags, SeatFlags {
   readonly workspace?: string | undefined;
   readonly model?: string | undefined;
   readonly baseUrl?: string | undefined;
+  readonly wire?: WireName | undefined;
   readonly keyEnv?: string | undefined;
   readonly session?: string | undefined;
   readonly budget?: readonly string[] | undefined;
@@ -48,7 +50,13 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
       ),
     )
     .option('--model <provider/name>', 'the model (default: the one in agent.yaml)')
-    .option('--base-url <url>', 'an OpenAI-compatible server')
+    .option('--base-url <url>', 'a server of your own choice')
+    .addOption(
+      new Option(
+        '--wire <name>',
+        "the protocol that the server speaks (default: the provider's, else openai-chat)",
+      ).choices(wireNames),
+    )
     .option('--key-env <name>', 'the environment variable that holds the key')
     .option('--session <id>', 'continue this session instead of starting one')
     .addOption(approveOption())
@@ -163,6 +171,7 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
     workspace,
     model,
     baseUrl: flags.baseUrl,
+    wire: flags.wire,
     keyEnv: flags.keyEnv,
     maxTokens: flags.maxTokens,
     price: agent.prices.get(model),

@@ -93,14 +93,14 @@ async function untilEnded(context: Context, store: Store, run: string): Promise<
 
 // Resumed with a signal that has already fired: every open call is settled, the end is recorded, nothing is sent.
 async function endHere(context: Context, store: Store, { run, session }: FoundRun): Promise<string> {
-  const [{ readOrigin }, { endingHarness }, { resumeRun }, { thisHolder }] = await Promise.all([
+  const [{ originOfRun }, { endingHarness }, { resumeRun }, { thisHolder }] = await Promise.all([
     import('../run/origin.ts'),
     import('../run/harness-parts.ts'),
     import('../../run/run.ts'),
     import('../../ledger/holder.ts'),
   ]);
   const { status } = await resumeRun({
-    harness: endingHarness(readOrigin(session)),
+    harness: endingHarness(await originOfRun(store, run.id, session)),
     store,
     clock: context.clock,
     holder: thisHolder(context.clock),

@@ -50,13 +50,13 @@ async function carryOn(
   word: string,
   flags: ResumeFlags,
 ): Promise<number> {
-  const [{ readOrigin }, { openHarness }, { resumeRun }] = await Promise.all([
+  const [{ originOfRun }, { openHarness }, { resumeRun }] = await Promise.all([
     import('../run/origin.ts'),
     import('../run/harness-parts.ts'),
     import('../../run/run.ts'),
   ]);
   const { run, session } = await findRun(opened.store, word, opened.path);
-  const origin = readOrigin(session);
+  const origin = await originOfRun(opened.store, run.id, session);
   const limits = flags.budget === undefined ? undefined : await limitsOf(opened, run, flags.budget);
   const parts = await openHarness(context, origin);
   try {

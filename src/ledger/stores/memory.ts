@@ -103,8 +103,9 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
       const run = runOf(id);
       const now = clock.now();
       if (isHeld(run.lease, now)) throw leaseHeld(id, run.lease.holder, run.lease.expires);
+      const heldUntil = run.lease.holder === '' ? 0 : run.lease.expires;
       run.lease = { epoch: run.lease.epoch + 1, holder, expires: now + ttlMs };
-      return { run: id, epoch: run.lease.epoch, holder };
+      return { run: id, epoch: run.lease.epoch, holder, heldUntil };
     },
 
     async renew(lease, ttlMs) {

@@ -123,7 +123,7 @@ export function sqliteStore({ path, clock = systemClock, busyMs = 5000 }: Sqlite
         const epoch = head.epoch + 1;
         to.sql.take.run(epoch, holder, now + ttlMs, run);
         to.heads.delete(run);
-        return { run, epoch, holder };
+        return { run, epoch, holder, heldUntil: head.holder === '' ? 0 : head.expires };
       });
     },
 
