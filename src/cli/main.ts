@@ -1,7 +1,12 @@
 /** The command line as one function: arguments and surroundings in, output and an exit code out. */
 import { CommanderError } from '@commander-js/extra-typings';
+import { checkCommand } from './compose/check.ts';
 import { composeCommand } from './compose/compose.ts';
+import { diffCommand } from './compose/diff.ts';
+import { importCommand } from './compose/import.ts';
 import { initCommand } from './compose/init.ts';
+import { lockCommand } from './compose/lock.ts';
+import { spaceCommand } from './compose/space.ts';
 import { type Context, type Environment, openContext, type Streams } from './context.ts';
 import { demoCommand } from './demo/demo-command.ts';
 import { exitCodes, usageExitCode } from './exit.ts';
@@ -61,7 +66,12 @@ async function runCommandLine(
   for (const command of [
     demoCommand(parts),
     initCommand(parts),
+    importCommand(parts),
     composeCommand(parts),
+    lockCommand(parts),
+    checkCommand(parts),
+    diffCommand(parts),
+    spaceCommand(parts),
     runCommand(parts, task),
     runsCommand(parts),
   ])

@@ -40,6 +40,7 @@ const codes: Readonly<Record<string, CliErrorCode>> = {
   'commander.unknownOption': 'cli.unknown-option',
   'commander.missingArgument': 'cli.missing-argument',
   'commander.optionMissingArgument': 'cli.missing-argument',
+  'commander.missingMandatoryOptionValue': 'cli.missing-argument',
   'commander.excessArguments': 'cli.too-many-arguments',
   'commander.invalidArgument': 'cli.bad-value',
 };

@@ -57,14 +57,26 @@ export async function composeFolder(
   folder: string,
   flags: SituationFlags & { readonly workspace?: string | undefined },
 ): Promise<Composed> {
-  const [{ loadAgent, loadSituation }, { settle }, { compose }, { probes, vocabulary }] = await Promise.all([
+  const [{ loadAgent }, { vocabulary }] = await Promise.all([
+    import('../../compose/load/agent.ts'),
+    import('../../catalog.ts'),
+  ]);
+  return composeAgent(context, await loadAgent(resolve(context.cwd, folder), vocabulary), flags);
+}
+
+/** The same for an agent that is loaded already. */
+export async function composeAgent(
+  context: Context,
+  agent: Agent,
+  flags: SituationFlags & { readonly workspace?: string | undefined },
+): Promise<Composed> {
+  const [{ loadSituation }, { settle }, { compose }, { probes }] = await Promise.all([
     import('../../compose/load/agent.ts'),
     import('../../compose/situation.ts'),
     import('../../compose/compose.ts'),
     import('../../catalog.ts'),
   ]);
   const workspace = await readWorkspace(context, flags.workspace);
-  const agent = await loadAgent(resolve(context.cwd, folder), vocabulary);
   const named = flags.situation;
   const isFile = named !== undefined && !agent.situations.has(named) && (await isThere(context, named));
   const situation = await settle(

@@ -110,7 +110,9 @@ export function importedAgent(key: string, parts: readonly PromptPart[]): Map<st
   return files;
 }
 
-// A file's own beginning could be read as a header, or as a mark of its encoding: an empty header keeps it a text.
+// What a file begins with could be read as a header, as a slip in one, or as a mark of its encoding: an empty header
+// before it keeps it a text.
 function fragmentFile(text: string): string {
-  return text.startsWith('---') || text.startsWith('\ufeff') ? `---\n---\n${text}` : text;
+  const header = /^[\s\p{Cc}\p{Default_Ignorable_Code_Point}]*---/u.test(text) || text.startsWith('\ufeff');
+  return header ? `---\n---\n${text}` : text;
 }
