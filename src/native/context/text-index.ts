@@ -81,6 +81,7 @@ function view(
       return { line, character: (charactersBefore[mark] ?? 0) + countCharacters(before) };
     },
     async byteOfCharacter(character, read) {
+      if (character === 0) return 0;
       if (character >= characters) return size;
       const mark = lastAtMost(charactersBefore, character);
       return (
