@@ -33,21 +33,29 @@ export function listCommand({ context, command, done }: NewCommand) {
     .description('Lists runs, the newest first.')
     .option('--agent <key>', 'only runs of this agent')
     .option('--limit <n>', 'at most this many', (text) => readWhole('--limit', text), 20)
+    .option('--decisions <agent>', 'instead: how often each conditional fragment of an agent was in or out')
     .option('--ledger <path>', ledgerWords)
     .option('--json', 'print one JSON object');
-  return withExamples(list, ['writ runs list', 'writ runs list --agent analyst --limit 5 --json']).action(
-    async (options) =>
-      done(
-        await look(context, options, async ({ store, path }) => {
-          const { agent, limit } = options;
-          const records = await store.runs({ ...(agent === undefined ? {} : { agent }), limit });
-          const runs = await Promise.all(records.map((record) => listed(store, record)));
-          if (options.json) printJson(context, { ledger: path, runs });
-          else if (runs.length > 0)
-            context.stdout.write(runs.map((run) => listLines(run, context.stdout.columns())).join(''));
-          else context.stderr.write(`No runs in ${visible(path)}.\n`);
-        }),
-      ),
+  return withExamples(list, [
+    'writ runs list',
+    'writ runs list --agent analyst --limit 5 --json',
+    'writ runs list --decisions agents/analyst',
+  ]).action(async (options) =>
+    done(
+      await look(context, options, async ({ store, path }) => {
+        const { agent, limit } = options;
+        if (options.decisions !== undefined) {
+          const { printDecisions } = await import('./decisions.ts');
+          return printDecisions(context, store, options.decisions, options.json === true);
+        }
+        const records = await store.runs({ ...(agent === undefined ? {} : { agent }), limit });
+        const runs = await Promise.all(records.map((record) => listed(store, record)));
+        if (options.json) printJson(context, { ledger: path, runs });
+        else if (runs.length > 0)
+          context.stdout.write(runs.map((run) => listLines(run, context.stdout.columns())).join(''));
+        else context.stderr.write(`No runs in ${visible(path)}.\n`);
+      }),
+    ),
   );
 }
 
