@@ -9,6 +9,23 @@ export { loadAgent, loadSituation, type Vocabulary } from './compose/load/agent.
 export { plainComposition } from './compose/plain.ts';
 export { projectMarker } from './compose/probes/project-marker.ts';
 export { type SessionTexts, type Situation, type SituationInput, settle } from './compose/situation.ts';
+export {
+  type Catalogue,
+  openCatalogue,
+  type SearchHit,
+  type SearchRequest,
+} from './compose/surface/catalogue.ts';
+export {
+  compileSurface,
+  recompileSurface,
+  type Surface,
+  type SurfaceChange,
+} from './compose/surface/compile-surface.ts';
+export { explainAll, explainSurface, type SurfaceExplanation } from './compose/surface/explain-surface.ts';
+export type { SurfaceMode, SurfaceRequest } from './compose/surface/request.ts';
+export { narrowScope, type Scope } from './compose/surface/scope.ts';
+export { type Trigger, type UnitDefinition, unitId } from './compose/surface/unit.ts';
+export { type ToolParts, toolSchemasOf, unitsOfTools } from './compose/surface/units-of-tools.ts';
 export { type ErrorJson, type ErrorKind, WritError } from './errors.ts';
 export type { Harness, Host, OpenSession, Session } from './harness.ts';
 export { thisHolder } from './ledger/holder.ts';
@@ -18,11 +35,24 @@ export type { Secret } from './ledger/secrets.ts';
 export type { Lease, RunFilter, Store } from './ledger/store.ts';
 export { memoryStore } from './ledger/stores/memory.ts';
 export { type SqliteStoreOptions, sqliteStore } from './ledger/stores/sqlite.ts';
+export {
+  type ContextSource,
+  type Contexts,
+  type ContextsOptions,
+  openContexts,
+} from './native/context/contexts.ts';
+export { type ContextLimits, defaultContextLimits } from './native/context/limits.ts';
+export type { ContextAnswer } from './native/context/operations.ts';
+export type { ContextReader } from './native/context/reader.ts';
+export type { GivenContext } from './native/context/session-contexts.ts';
 export type { Model, ModelReply, Price } from './native/model/model.ts';
 export { type ResolvedModel, type ResolveOptions, resolveModel } from './native/model/providers.ts';
+export type { WireName } from './native/model/wire-names.ts';
 export { type NativeOptions, native } from './native/native.ts';
+export { contextPeek, contextSearch, contextSlice } from './native/tool/context-tools.ts';
 export { defineTool, failed, notDispatched, type ToolDefinition } from './native/tool/define-tool.ts';
 export { type ProjectReadOptions, projectRead } from './native/tool/project-read.ts';
+export { type ProjectSearchOptions, projectSearch } from './native/tool/project-search.ts';
 export { type SqlQueryOptions, sqlQuery } from './native/tool/sql-query.ts';
 export type { Tool, ToolContext, ToolLimits, ToolOutput } from './native/tool/tool.ts';
 export type { BudgetCounter, BudgetLimits, BudgetReport } from './protocol/budget.ts';

@@ -46,7 +46,8 @@ export function checkBaseUrl(given: string, options: { readonly plainHttp: boole
   return { text: url.origin + path, loopback };
 }
 
-function isLoopback(hostname: string): boolean {
+/** True for the names and addresses of this machine. */
+export function isLoopback(hostname: string): boolean {
   if (hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]') return true;
   return /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -9,10 +9,7 @@ import { ModelError } from './errors.ts';
 import { type HttpLimits, httpModel, type Secret } from './http-model.ts';
 import type { Model, Price } from './model.ts';
 import { priceOf } from './price.ts';
-
-/** The protocols that a model over HTTP can speak. */
-export const wireNames = ['openai-chat', 'anthropic'] as const;
-export type WireName = (typeof wireNames)[number];
+import type { WireName } from './wire-names.ts';
 
 interface Provider {
   readonly baseUrl: string;
