@@ -28,12 +28,13 @@ export interface RigOptions {
   readonly model?: string;
   readonly store?: Store;
   readonly request?: NativeOptions['request'];
+  readonly contexts?: NativeOptions['contexts'];
   readonly prices?: Readonly<Record<string, { prompt: number; completion: number }>>;
 }
 
 /** Opens a rig; `close` also proves that every scripted step was used. */
 export async function openRig(options: RigOptions): Promise<Rig> {
-  const { script, tools = [], prompt = 'You answer tests.', prices, request } = options;
+  const { script, tools = [], prompt = 'You answer tests.', prices, request, contexts = [] } = options;
   const provider = await scriptedProvider(script);
   const store = options.store ?? memoryStore({ clock: systemClock });
   const model = resolveModel(options.model ?? 'local/scripted-1', {
@@ -44,7 +45,7 @@ export async function openRig(options: RigOptions): Promise<Rig> {
   const capabilities = [...new Set(tools.map((tool) => tool.capability))];
   const events: RunEvent[] = [];
   const seat = {
-    harness: native({ model, tools, ...(request === undefined ? {} : { request }) }),
+    harness: native({ model, tools, contexts, ...(request === undefined ? {} : { request }) }),
     store,
     clock: systemClock,
     holder: 'test:1:1',
