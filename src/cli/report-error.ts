@@ -8,9 +8,19 @@ import { visible } from './view/visible.ts';
 export function errorText(error: ErrorJson): string {
   const lines = [`error ${error.code}: ${error.message}`];
   if (error.next !== undefined) lines.push(`next: ${error.next}`);
-  if (error.cause !== undefined) lines.push(`cause: ${error.cause}`);
+  const cause = newCauses(error);
+  if (cause !== '') lines.push(`cause: ${cause}`);
   // A message may repeat what a provider said; its further lines are set in, so that they cannot pose as ours.
   return `${lines.map((line) => visible(line).replaceAll('\n', '\n  ')).join('\n')}\n`;
+}
+
+// Most messages repeat the text of what they were made of; only what they leave out is worth a line.
+function newCauses({ message, cause = '' }: ErrorJson): string {
+  const said = (text: string) => message.includes(text.trim().replace(/\.$/, ''));
+  return cause
+    .split(' ← ')
+    .filter((text) => !said(text))
+    .join(' ← ');
 }
 
 /** Shows whatever a command threw, and returns the exit code for it. */

@@ -101,15 +101,19 @@ export class ResponseObjects {
   #event({ event, data }: SseEvent): void {
     this.#events += 1;
     if (this.#marked || this.#unreadable !== null || data === '') return;
+    const text = data.trim();
+    // Looked at first: to find out by parsing that it is no JSON costs more than all else of a short answer.
+    if (text === this.#options.endMark) {
+      this.#marked = true;
+      return;
+    }
     const object = this.#parse(data);
     if (isRecord(object)) {
       this.#options.take(object, false, event);
       return;
     }
-    const text = data.trim();
-    if (text === this.#options.endMark) this.#marked = true;
     // What stands after the last blank line of a stream that was cut is only a part of an event.
-    else if (text !== '' && !this.#ending) {
+    if (text !== '' && !this.#ending) {
       this.#unreadable = {
         code: 'wire.bad-response',
         message: `Expected a JSON object in each event of the stream; found ${JSON.stringify(excerpt(text))}.`,
