@@ -124,7 +124,6 @@ function gitFault(folder: string, fault: Error, stderr: string): ProofError {
         ? 'Install git, or compare with file:FILE.'
         : 'Give an agent folder inside a git repository.',
       details: { folder },
-      cause: fault,
     },
   );
 }

@@ -3,7 +3,7 @@ import { sha256 } from '../../digest.ts';
 import type { Composition, LayerId } from '../../protocol/composition.ts';
 import { type Agent, declarationOf } from '../agent.ts';
 import { tokenMethod } from '../layers.ts';
-import { type Span, spanAt } from './spans.ts';
+import type { Span } from './spans.ts';
 
 /** A published rule. Tokens are of the whole request: tools that stand before the text count towards the minimum. */
 export interface CacheRule {
@@ -44,14 +44,20 @@ export interface Reuse {
   readonly tokens: number;
 }
 
+/** `fragment` is null for a text given for the session, and where nothing says which fragment it is. */
+export interface Owner {
+  readonly layer: LayerId;
+  readonly fragment: string | null;
+}
+
 export interface Forecast {
   /** Null where both texts are the same bytes. */
   readonly firstDifference: {
     /** Offset of the first byte that is not the same. */
     readonly byte: number;
-    readonly layer: LayerId | null;
-    /** The fragment that owns the byte in the later text, or in the earlier one where the later has ended. */
-    readonly fragment: string | null;
+    /** Who owns that byte in each text; null where the text has ended before it. */
+    readonly before: Owner | null;
+    readonly after: Owner | null;
   } | null;
   readonly stablePrefix: {
     readonly before: { readonly bytes: number; readonly digest: string };
@@ -76,14 +82,16 @@ export function forecast(before: Composition, after: Composition, context: Forec
   const [a, b] = [Buffer.from(before.text), Buffer.from(after.text)];
   const shared = sharedBytes(a, b);
   const same = a.length === b.length && shared === a.length;
-  const longer = shared < b.length;
-  const owner = longer
-    ? ownerAt(after, context.spansAfter, shared)
-    : ownerAt(before, context.spansBefore, shared);
   const prefixBefore = prefixOf(a, before);
   const prefixAfter = prefixOf(b, after);
   return {
-    firstDifference: same ? null : { byte: shared, ...owner },
+    firstDifference: same
+      ? null
+      : {
+          byte: shared,
+          before: ownerAt(before, context.spansBefore, shared),
+          after: ownerAt(after, context.spansAfter, shared),
+        },
     stablePrefix: {
       before: prefixBefore,
       after: prefixAfter,
@@ -102,19 +110,22 @@ function sharedBytes(a: Buffer, b: Buffer): number {
   return at;
 }
 
-function ownerAt({ layers }: Composition, spans: readonly Span[] | undefined, byte: number) {
-  const span = spans === undefined ? undefined : spanAt(spans, byte);
+function ownerAt(
+  { layers, bytes }: Composition,
+  spans: readonly Span[] | undefined,
+  byte: number,
+): Owner | null {
+  if (byte >= bytes) return null;
+  const span = spans?.find(({ start, end }) => byte >= start && byte < end);
   if (span !== undefined) return { layer: span.layer, fragment: span.fragment };
   let end = 0;
-  for (const layer of layers) {
-    end += Buffer.byteLength(layer.joinBefore) + layer.bytes;
-    if (byte < end)
-      return {
-        layer: layer.id,
-        fragment: layer.fragments.length === 1 ? (layer.fragments[0] ?? null) : null,
-      };
-  }
-  return { layer: layers.at(-1)?.id ?? null, fragment: null };
+  const layer = layers.find((one) => {
+    end += Buffer.byteLength(one.joinBefore) + one.bytes;
+    return byte < end;
+  });
+  if (layer === undefined) return null;
+  const [only, second] = layer.fragments;
+  return { layer: layer.id, fragment: second === undefined ? (only ?? null) : null };
 }
 
 function prefixOf(bytes: Buffer, { stablePrefixBytes }: Composition) {
@@ -165,11 +176,10 @@ export function forecastLines({
   tokenMethod: method,
 }: Forecast): string[] {
   const { before, after, same } = stablePrefix;
-  const owner = firstDifference?.fragment ?? `the layer ${firstDifference?.layer ?? 'none'}`;
   return [
     firstDifference === null
       ? 'cache: the texts are the same bytes'
-      : `cache: first difference at byte ${firstDifference.byte}, in ${owner}`,
+      : `cache: first difference at byte ${firstDifference.byte}: ${ownerWords(firstDifference.before)} before, ${ownerWords(firstDifference.after)} now`,
     same
       ? `  stable prefix: the same ${after.bytes} bytes, sha256 ${after.digest.slice(0, 12)}`
       : `  stable prefix: ${before.bytes} bytes (${before.digest.slice(0, 12)}), then ${after.bytes} (${after.digest.slice(0, 12)})`,
@@ -179,4 +189,9 @@ export function forecastLines({
         `  reused at ${rule.provider}: ${tokens} tokens (${method}; ${rule.name}, at least ${rule.minimumTokens})`,
     ),
   ];
+}
+
+function ownerWords(owner: Owner | null): string {
+  if (owner === null) return 'the end';
+  return owner.fragment ?? `the layer ${owner.layer}`;
 }

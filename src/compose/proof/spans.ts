@@ -49,8 +49,3 @@ function stretchTo(spans: Span[], end: number): void {
   const last = spans.at(-1);
   if (last !== undefined) spans[spans.length - 1] = { ...last, end };
 }
-
-/** The span that holds a byte; the last one for the end of the text, undefined for a text without spans. */
-export function spanAt(spans: readonly Span[], byte: number): Span | undefined {
-  return spans.find(({ start, end }) => byte >= start && byte < end) ?? spans.at(-1);
-}
