@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ExactJson } from '../../protocol/json.ts';
 import { jsonSchemaCheck, standardCheck } from './argument-check.ts';
+import { isPlainSchema } from './plain-schema.ts';
 
 const schema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
@@ -82,9 +83,42 @@ describe('a JSON Schema', () => {
     expect(JSON.stringify(checked).length).toBeLessThan(2000);
   });
 
-  test('that cannot be compiled is the fault of its author', () => {
-    const broken = jsonSchemaCheck('t', { type: 'object', properties: { a: { type: 'strin' } } }, false);
-    expect(() => broken.check({})).toThrow(expect.objectContaining({ code: 'tool.bad-schema' }));
+  test.each<[string, object]>([
+    ['an unknown type', { properties: { a: { type: 'strin' } } }],
+    ['a pattern that is none', { properties: { a: { type: 'string', pattern: '(' } } }],
+    ['a reference to nothing', { properties: { a: { $ref: '#/$defs/none' } } }],
+    ['required that is no list', { required: 'a' }],
+    ['a name required twice', { required: ['a', 'a'] }],
+    ['an empty choice', { properties: { a: { enum: [] } } }],
+    ['a negative length', { properties: { a: { minLength: -1 } } }],
+    ['a field that is no schema', { properties: { a: 5 } }],
+    ['items that are none', { properties: { a: { type: 'array', items: [5] } } }],
+    ['a limit in words', { properties: { a: { minimum: 'one' } } }],
+    ['an odd title', { title: 5 }],
+    ['a type given twice', { properties: { a: { type: ['string', 'string'] } } }],
+  ])('with %s is refused when it is made', (_what, part) => {
+    expect(() => jsonSchemaCheck('t', { type: 'object', ...part }, false)).toThrow(
+      expect.objectContaining({ code: 'tool.bad-schema' }),
+    );
+  });
+
+  test('that is sure to compile is left for its first check', () => {
+    const plain = {
+      type: 'object',
+      title: 'Arguments',
+      properties: {
+        a: { type: ['string', 'null'], description: 'A text.', minLength: 1, enum: ['x', 'y'] },
+        b: { type: 'array', maxItems: 2, items: { type: 'integer', minimum: 1 } },
+      },
+      required: ['a'],
+      additionalProperties: false,
+    };
+    expect(isPlainSchema(plain)).toBe(true);
+    expect(jsonSchemaCheck('t', plain, false).check({ a: 'x', b: [1] })).toEqual({
+      ok: true,
+      value: { a: 'x', b: [1] },
+    });
+    expect(isPlainSchema(schema)).toBe(false);
   });
 
   test('may bear the same $id as another', () => {
@@ -140,11 +174,46 @@ describe('a Zod object', () => {
     });
   });
 
+  test('whose check throws refuses the call and not the run', () => {
+    const strict = z.object({
+      a: z.string().refine(() => {
+        throw new Error('no database');
+      }),
+    });
+    expect(standardCheck('t', strict, false).check({ a: 'x' })).toEqual({
+      ok: false,
+      problems: [
+        'the arguments: expected ones that the tool can check, found that it broke off: "no database".',
+      ],
+    });
+  });
+
   test('that must wait for its answer is the fault of its author', () => {
     const slow = standardCheck('t', z.object({ a: z.string().refine(async () => false) }), false);
     expect(() => slow.check({ a: 'x' })).toThrow(expect.objectContaining({ code: 'tool.async-check' }));
   });
 });
+
+test.each<[string, () => never]>([
+  ['throws', () => fail(new Error('broken'))],
+  ['throws what cannot be looked at', () => fail(Object.create(null))],
+  ['answers with nothing', () => undefined as never],
+])('a Standard Schema whose check %s refuses the call', (_what, validate) => {
+  const standard = {
+    version: 1,
+    vendor: 'own',
+    validate,
+    jsonSchema: { input: () => ({ type: 'object' }) },
+  } as const;
+  expect(standardCheck('t', { '~standard': standard }, false).check({})).toMatchObject({
+    ok: false,
+    problems: [expect.stringContaining('broke off')],
+  });
+});
+
+function fail(thrown: unknown): never {
+  throw thrown;
+}
 
 describe('an integer beyond ±2^53', () => {
   const big = 2512292042121000001n;

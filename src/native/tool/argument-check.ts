@@ -2,10 +2,12 @@
 import { createRequire } from 'node:module';
 import type { ValidateFunction } from 'ajv';
 import type { Ajv2020 as Ajv } from 'ajv/dist/2020.js';
+import { messageOf } from '../../errors.ts';
 import type { ExactJson, Json } from '../../protocol/json.ts';
 import { isRecord } from '../../protocol/json.ts';
 import { problemOf, unknownField, valueAt } from './argument-problems.ts';
 import { ToolError } from './errors.ts';
+import { isPlainSchema } from './plain-schema.ts';
 import { short } from './short.ts';
 import type { ArgumentCheck } from './tool.ts';
 
@@ -44,12 +46,13 @@ const problemsMax = 8;
 const require = createRequire(import.meta.url);
 
 /**
- * Checks by ajv, compiled at the first check and kept. ajv is loaded by `require` and only then: it costs 40 ms that a
- * command without tool calls should not pay, and `check` is synchronous.
+ * Checks by ajv, compiled once. ajv is loaded by `require` and only when needed: it costs 40 ms that a command without
+ * tool calls should not pay, and `check` is synchronous. So a schema that is sure to compile waits for its first check;
+ * any other is compiled here, and throws `tool.bad-schema` where it cannot be.
  */
 export function jsonSchemaCheck(name: string, schema: object, exactIntegers: boolean): Checker {
   const parameters = modelSchema(name, schema);
-  let validate: ValidateFunction | undefined;
+  let validate = isPlainSchema(parameters) ? undefined : compile(name, parameters);
   return {
     parameters,
     check(args) {
@@ -63,30 +66,54 @@ export function jsonSchemaCheck(name: string, schema: object, exactIntegers: boo
   };
 }
 
-/** Checks by the schema itself, so that its transforms and refinements hold. Throws `tool.async-check` if it must wait. */
+/**
+ * Checks by the schema itself, so that its transforms and refinements hold. A check that throws refuses the call; one
+ * that must wait throws `tool.async-check`.
+ */
 export function standardCheck<Output>(
   name: string,
   schema: StandardParameters<Output>,
   exactIntegers: boolean,
 ): Checker {
-  const standard = schema['~standard'];
-  const parameters = modelSchema(name, standardJsonSchema(name, standard, exactIntegers));
+  const parameters = modelSchema(name, standardJsonSchema(name, schema['~standard'], exactIntegers));
   return {
     parameters,
     check(args) {
       const rounded = exactIntegers ? [] : beyondExact(args);
       if (rounded.length > 0) return refuse(rounded);
-      const result = standard.validate(args);
-      if (result instanceof Promise) {
-        result.catch(() => {});
-        throw new ToolError('tool.async-check', `${name}: expected a check that answers at once.`, {
-          next: 'Move what must wait from the schema into execute.',
-        });
+      try {
+        const result = validateNow(name, schema, args);
+        if (result.issues === undefined) return { ok: true, value: result.value };
+        return refuse(result.issues.flatMap((issue) => issueProblems(issue, args, parameters)));
+      } catch (thrown) {
+        if (thrown instanceof ToolError) throw thrown;
+        return refuse([
+          `the arguments: expected ones that the tool can check, found that it broke off: ${short(messageOf(thrown))}.`,
+        ]);
       }
-      if (result.issues === undefined) return { ok: true, value: result.value };
-      return refuse(result.issues.flatMap((issue) => issueProblems(issue, args, parameters)));
     },
   };
+}
+
+function validateNow<Output>(
+  name: string,
+  schema: StandardParameters<Output>,
+  args: ExactJson,
+): StandardResult<Output> {
+  const result = schema['~standard'].validate(args);
+  if (!('then' in result)) return result;
+  result.then(undefined, () => {});
+  // Zod answers with a promise where a check threw as well; asked without one, it throws what the check threw.
+  if ('safeParse' in schema && typeof schema.safeParse === 'function') {
+    try {
+      schema.safeParse(args);
+    } catch (thrown) {
+      if (!(thrown instanceof Error && thrown.constructor.name === '$ZodAsyncError')) throw thrown;
+    }
+  }
+  throw new ToolError('tool.async-check', `${name}: expected a check that answers at once.`, {
+    next: 'Move what must wait from the schema into execute.',
+  });
 }
 
 function standardJsonSchema(

@@ -66,12 +66,28 @@ describe('a text that is not one object', () => {
     ['{"__proto__":{"query":"x"}}', 'found the key "__proto__", which no tool takes'],
     ['{"query":{"__proto__" : 12345678901234567890}}', 'found the key "__proto__", which no tool takes'],
     [`{"query":${'['.repeat(600)}${']'.repeat(600)}}`, 'found values nested deeper than 500 levels'],
+    ['{"query":1e400}', 'found the number 1e400, which is beyond all that can be kept; send it as text'],
+    ['{"query":"x","id":[-1E999]}', 'found the number -1E999, which is beyond all that can be kept'],
     [`{"query":"${'x'.repeat(4_000_000)}"}`, 'expected at most 4000000 characters, found 4000012'],
   ])('%.40s is answered with what is wrong', (text, problem) => {
     for (const tool of [some, none]) {
       const read = readArguments(text, tool);
       expect(read).toMatchObject({ ok: false, code: 'tool.arguments-unreadable' });
       expect(read.ok ? '' : read.message).toContain(problem);
+    }
+  });
+
+  test('an integer that a double would change is sent back, however it is written', () => {
+    for (const id of ['2512292042121000001', '25122920421210000.01e2', '2.512292042121000001E18']) {
+      const read = readArguments(`{"query":"x","id":${id}}`, some);
+      expect(read).toMatchObject({ ok: false, code: 'tool.arguments-invalid' });
+      expect(read.ok ? '' : read.message).toContain(
+        'Send it as text if the field takes text: "2512292042121000001".',
+      );
+      expect(readArguments(`{"id":${id}}`, anything)).toEqual({
+        ok: true,
+        value: { id: 2512292042121000001n },
+      });
     }
   });
 

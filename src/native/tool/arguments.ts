@@ -2,6 +2,7 @@
 export type ArgumentFault = 'tool.arguments-unreadable' | 'tool.arguments-invalid';
 
 /** `readArguments`: from the text a model wrote to checked arguments, or to one bounded message that lets it mend them. */
+import { messageOf } from '../../errors.ts';
 import { type ExactJson, isRecord, parseExactJson } from '../../protocol/json.ts';
 import { repeatedKey } from './json-keys.ts';
 import { utf8Prefix, wellFormed } from './result-text.ts';
@@ -66,7 +67,12 @@ function readObject(
   if (!isRecord(value)) return { ok: false, problem: `expected one JSON object, found ${short(value)}` };
   const keys = repeatedKey(text, depthMax);
   if (keys !== null) return { ok: false, problem: `expected one JSON object, found ${keys}` };
-  return { ok: true, value: parseExactJson(text) };
+  try {
+    return { ok: true, value: parseExactJson(text) };
+  } catch (cause) {
+    // It is JSON, so this is a number that no tool could be handed as it was written.
+    return { ok: false, problem: `expected one JSON object, found ${messageOf(cause)}; send it as text` };
+  }
 }
 
 // V8's own message quotes the text at length, so only the place or the character is taken from it.

@@ -1,4 +1,5 @@
 /** `closedJson`: what an author returned, as plain JSON, or the place where it is none. */
+import { messageOf } from '../../errors.ts';
 import { type ExactJson, isRecord } from '../../protocol/json.ts';
 
 export type Closed =
@@ -11,13 +12,14 @@ const depthMax = 200;
 /**
  * A deep copy as plain JSON: `undefined` is null at the top and in a list and leaves a field out, `toJSON` is followed, bigints
  * stay. Functions, symbols, NaN, infinities, Maps, Sets, class instances, cycles: a problem that names the place.
+ * So is whatever throws when it is read. Never throws.
  */
 export function closedJson(value: unknown): Closed {
   try {
     return { ok: true, value: value === undefined ? null : close(value, '', 0) };
   } catch (thrown) {
-    if (thrown instanceof Open) return { ok: false, problem: thrown.message };
-    throw thrown;
+    const problem = messageOf(thrown);
+    return { ok: false, problem: thrown instanceof Open ? problem : `reading it threw: ${problem}` };
   }
 }
 

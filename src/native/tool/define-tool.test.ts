@@ -5,7 +5,7 @@ import { systemClock } from '../../clock.ts';
 import { refusedReader } from '../context/reader.ts';
 import { defineTool, failed, notDispatched } from './define-tool.ts';
 import { ToolError } from './errors.ts';
-import type { ToolContext } from './tool.ts';
+import type { Tool, ToolContext } from './tool.ts';
 
 const context: ToolContext = {
   signal: new AbortController().signal,
@@ -24,8 +24,18 @@ const base = {
   execute: () => null,
 } as const;
 
+function fail(): never {
+  throw new Error('not now');
+}
+
+function guarded(): object {
+  return new Proxy({}, { has: fail, getPrototypeOf: fail });
+}
+
 const circle: Record<string, unknown> = { type: 'object' };
 circle.properties = { self: circle };
+
+const misspelt = { type: 'object', properties: { to: { type: 'strnig' } } };
 
 /** What a `tools/*.mjs` file could write, past the compiler. */
 function defineLoosely(over: object): unknown {
@@ -81,6 +91,34 @@ describe('a definition', () => {
     expect(closed).toBe(1);
   });
 
+  test.each<[unknown, string]>([
+    [42, '42'],
+    [42n, '42'],
+    [undefined, 'send_mail'],
+    ['', ''],
+  ])('whose effectKey gives %s holds by %j', (key, text) => {
+    const tool = defineLoosely({ effectKey: () => key }) as Tool;
+    expect(tool.effectKey({})).toBe(text);
+  });
+
+  test.each<[string, () => unknown, string]>([
+    ['gives an object', () => ({ id: 1 }), 'found an object with id'],
+    ['gives a promise', async () => 'x', 'found an object with no fields'],
+    ['gives no number', () => Number.NaN, 'found NaN'],
+    [
+      'throws what cannot be looked at',
+      () => {
+        throw Object.create(null);
+      },
+      'found that it threw',
+    ],
+  ])('whose effectKey %s is refused before anything is sent', (_what, effectKey, found) => {
+    const tool = defineLoosely({ effectKey }) as Tool;
+    expect(() => tool.effectKey({})).toThrow(
+      expect.objectContaining({ code: 'tool.bad-definition', message: expect.stringContaining(found) }),
+    );
+  });
+
   test('infers the type of the arguments from the Zod schema', () => {
     defineTool({
       ...base,
@@ -108,6 +146,7 @@ describe('a definition', () => {
     ['no capability', { capability: '' }, 'tool.bad-definition'],
     ['no parameters', { parameters: undefined }, 'tool.bad-schema'],
     ['a schema of a list', { parameters: { type: 'array' } }, 'tool.bad-schema'],
+    ['a schema that cannot be compiled', { parameters: misspelt }, 'tool.bad-schema'],
     ['a schema without a type', { parameters: {} }, 'tool.bad-schema'],
     ['properties that are a list', { parameters: { type: 'object', properties: [] } }, 'tool.bad-schema'],
     ['a Zod union', { parameters: z.union([z.object({}), z.object({ a: z.string() })]) }, 'tool.bad-schema'],
@@ -168,6 +207,23 @@ describe('what execute returns', () => {
     });
   });
 
+  test('an ending holds text, whatever it was given', async () => {
+    const loose = (value: unknown) => value as never;
+    expect(await run(() => failed(loose(1n), loose(new Error('no paper'))))).toEqual({
+      status: 'failed',
+      code: '1',
+      message: 'no paper',
+    });
+    expect(await run(() => notDispatched('unavailable', loose(Object.create(null))), 'write')).toEqual({
+      status: 'not-dispatched',
+      nonDispatch: {
+        proof: 'not-dispatched',
+        reason: 'unavailable',
+        message: 'A value without a text was thrown.',
+      },
+    });
+  });
+
   test('a thrown error is left to the runtime, which knows what it means', async () => {
     await expect(
       run(() => {
@@ -183,6 +239,16 @@ describe('what execute returns', () => {
     ['NaN', { x: [Number.NaN] }, '/x/0 is NaN'],
     ['a Map', new Map(), 'the value is a Map'],
     ['bytes', { b: Buffer.from('x').subarray(0).buffer }, '/b is a ArrayBuffer'],
+    [
+      'a getter that throws',
+      {
+        get x() {
+          return fail();
+        },
+      },
+      'reading it threw: not now',
+    ],
+    ['what cannot be looked at', guarded(), 'reading it threw'],
     ['a cycle', cycle, 'nested deeper than 200 levels'],
   ])('%s fails a read', async (_, value, problem) => {
     expect(await run(() => value)).toEqual({

@@ -1,4 +1,5 @@
 /** `defineTool`: turns what an author writes into a Tool, and refuses a definition that would mislead a model or the record. */
+import { messageOf } from '../../errors.ts';
 import type { Access, NonDispatch, Repeat } from '../../protocol/effect.ts';
 import { type ExactJson, isRecord, type Json } from '../../protocol/json.ts';
 import { jsonSchemaCheck, type StandardParameters, standardCheck } from './argument-check.ts';
@@ -77,7 +78,7 @@ export interface ToolEnding {
 
 /** Return this when the call failed and nothing is left in doubt. The model reads `failed(code): message`. */
 export function failed(code: string, message: string): ToolEnding {
-  return { [ending]: { status: 'failed', code, message } };
+  return { [ending]: { status: 'failed', code: words(code), message: words(message) } };
 }
 
 /**
@@ -85,9 +86,13 @@ export function failed(code: string, message: string): ToolEnding {
  * closed connection or an error answer proves nothing; for those, throw.
  */
 export function notDispatched(reason: NonDispatch['reason'], message: string): ToolEnding {
-  return {
-    [ending]: { status: 'not-dispatched', nonDispatch: { proof: 'not-dispatched', reason, message } },
-  };
+  const nonDispatch = { proof: 'not-dispatched', reason, message: words(message) } as const;
+  return { [ending]: { status: 'not-dispatched', nonDispatch } };
+}
+
+// A `tools/*.mjs` file may hand over whatever it caught. The call has ended by then, and its end must be told.
+function words(text: unknown): string {
+  return typeof text === 'string' ? text : messageOf(text);
 }
 
 /**
@@ -120,7 +125,7 @@ export function defineTool<Args>(
     ...(definition.look === undefined ? {} : { look: definition.look }),
     check: (args: ExactJson): ArgumentCheck => check(args),
     // The runtime hands over nothing but values that `check` returned, which are of the author's type.
-    effectKey: (value) => definition.effectKey?.(value as Args) ?? name,
+    effectKey: (value) => effectKeyOf(definition, value as Args),
     execute: async (value, context) =>
       toOutput(await definition.execute(value as Args, context), access, name),
     close: () => {
@@ -136,9 +141,29 @@ function isStandard<Args>(
   return '~standard' in parameters;
 }
 
+// Nothing was sent yet when the key is asked for, so a key that cannot be told stops the work instead of holding the
+// wrong calls.
+function effectKeyOf<Args>({ name, effectKey }: ToolDefinition<Args>, args: Args): string {
+  let found: string;
+  let cause: unknown;
+  try {
+    const key: unknown = effectKey === undefined ? name : (effectKey(args) ?? name);
+    if (typeof key === 'string') return key;
+    if (typeof key === 'bigint' || (typeof key === 'number' && Number.isFinite(key))) return String(key);
+    found = short(key);
+  } catch (thrown) {
+    cause = thrown;
+    found = `that it threw: ${short(messageOf(thrown))}`;
+  }
+  throw new ToolError('tool.bad-definition', `${name}: expected a text from effectKey, found ${found}.`, {
+    next: 'Correct effectKey in the definition of the tool.',
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
 function toOutput(returned: unknown, access: Access, name: string): ToolOutput {
-  if (typeof returned === 'object' && returned !== null && ending in returned)
-    return (returned as ToolEnding)[ending];
+  const ended = endingOf(returned);
+  if (ended !== undefined) return ended;
   const closed = closedJson(returned);
   if (closed.ok) return { status: 'succeeded', value: closed.value };
   const message = `${name} returned a result that has no JSON form: ${closed.problem}.`;
@@ -146,6 +171,16 @@ function toOutput(returned: unknown, access: Access, name: string): ToolOutput {
   if (access === 'write')
     return { status: 'succeeded', value: `The call was carried out, but ${message} Do not repeat it.` };
   return { status: 'failed', code: 'tool.result-not-json', message };
+}
+
+function endingOf(returned: unknown): ToolEnding[typeof ending] | undefined {
+  try {
+    const ended = typeof returned === 'object' && returned !== null && ending in returned;
+    return ended ? (returned as ToolEnding)[ending] : undefined;
+  } catch {
+    // A proxy that refuses to be looked at; `closedJson` says so.
+    return undefined;
+  }
 }
 
 // Typed authors cannot get most of this wrong; a `tools/*.mjs` file can.
