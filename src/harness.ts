@@ -19,6 +19,8 @@ export interface Projection {
   readonly tools: readonly string[];
   /** The exact JSON text of the tool block; empty where there is none. */
   readonly text: string;
+  /** By tool: the digest of what an outside server said the tool is. Only of tools that can change while a session lives. */
+  readonly definitions?: { readonly [tool: string]: string };
 }
 
 export interface Session {

@@ -19,6 +19,7 @@ import { type Conversation, recallText, toolMessage } from './conversation.ts';
 import { NativeError } from './errors.ts';
 import type { Model } from './model/model.ts';
 import { cancelled } from './request.ts';
+import { changedTools } from './surface.ts';
 import { resultText } from './tool/result-text.ts';
 import type { Tool } from './tool/tool.ts';
 import type { Batch } from './transcript.ts';
@@ -40,9 +41,11 @@ export function toolboxOf(
   tools: readonly Tool[],
   contexts: SessionContexts | undefined,
 ): Toolbox {
+  const byName = new Map(tools.map((tool) => [tool.schema.name, tool]));
   return {
     shown: projection.tools,
-    tools: new Map(tools.map((tool) => [tool.schema.name, tool])),
+    changed: () => changedTools(projection, byName),
+    tools: byName,
     capabilities: session.capabilities,
     contexts,
   };

@@ -60,6 +60,8 @@ export interface CallHeld {
 /** What the session knows of tools: those that it shows, and those that are really here. */
 export interface Toolbox {
   readonly shown: readonly string[];
+  /** Shown tools that are now something else than what was shown. */
+  readonly changed: () => readonly string[];
   readonly tools: ReadonlyMap<string, Tool>;
   readonly capabilities: readonly string[];
   /** Undefined where the run does not hold the capability. */
@@ -86,6 +88,12 @@ export function checkCall(call: ToolCall, position: number, toolbox: Toolbox): C
   // The surface of a session never changes; what vanished since then answers for itself.
   if (tool === undefined)
     return reject('tool.unavailable', `The tool '${call.name}' is unavailable in this process.`);
+  if (toolbox.changed().includes(call.name)) {
+    return reject(
+      'tool.unavailable',
+      `The server changed or withdrew '${call.name}' since this session began; here it cannot be called any more.`,
+    );
+  }
   // Shown is not granted: the right is checked where it is used, whatever the surface says.
   if (!toolbox.capabilities.includes(tool.capability)) {
     return reject('tool.capability-missing', `This run does not hold the capability '${tool.capability}'.`);

@@ -68,7 +68,12 @@ async function* runTurns(
   let batch = transcript.taskSent ? transcript.batch : undefined;
   let startedMs = host.clock.monotonicMs();
 
+  const told = new Set<string>();
   for (;;) {
+    for (const name of toolbox.changed()) {
+      if (!told.has(name)) host.note([changeNotice(name)]);
+      told.add(name);
+    }
     if (batch !== undefined) {
       const outcome = await settleBatch(batch, conversation, toolbox, seat);
       if (outcome !== undefined) return outcome;
@@ -97,6 +102,11 @@ async function* runTurns(
       return { status: 'completed', answer: asked.reply.message.text };
     }
   }
+}
+
+function changeNotice(tool: string): EventBody {
+  const text = `The server changed or withdrew the tool '${tool}' since the session began. The session keeps showing it, and calls of it are refused.`;
+  return { type: 'notice', code: 'native.tool-changed', text };
 }
 
 function finishTurn(turn: number, calls: number, elapsedMs: number): EventBody {

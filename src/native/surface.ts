@@ -23,6 +23,22 @@ export function projectTools(
     }
     names.add(tool.schema.name);
   }
-  const shown = tools.filter((tool) => capabilities.includes(tool.capability)).map((tool) => tool.schema);
-  return { tools: shown.map((schema) => schema.name), text: shown.length === 0 ? '' : model.tools(shown) };
+  const held = tools.filter((tool) => capabilities.includes(tool.capability));
+  const shown = held.map((tool) => tool.schema);
+  const definitions = held.flatMap((tool) =>
+    tool.definition === undefined ? [] : [[tool.schema.name, tool.definition() ?? ''] as const],
+  );
+  return {
+    tools: shown.map((schema) => schema.name),
+    text: shown.length === 0 ? '' : model.tools(shown),
+    ...(definitions.length === 0 ? {} : { definitions: Object.fromEntries(definitions) }),
+  };
+}
+
+/** Shown tools of outside servers that are not here any more as the session showed them. */
+export function changedTools(
+  { definitions = {} }: Projection,
+  tools: ReadonlyMap<string, Tool>,
+): readonly string[] {
+  return Object.keys(definitions).filter((name) => tools.get(name)?.definition?.() !== definitions[name]);
 }

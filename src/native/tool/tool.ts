@@ -46,6 +46,11 @@ export interface Tool {
   readonly counter?: 'contextOps';
   /** How the model can look at what happened after an unknown outcome. */
   readonly look?: string;
+  /**
+   * Digest of what an outside server says now that the tool is; null where it withdrew it. A session keeps the one it
+   * began with, and the tool is unavailable in it while this is another. Left out by tools that cannot change.
+   */
+  definition?(): string | null;
   /** Checks arguments against the schema. An integer beyond ±2^53 arrives as a bigint. */
   check(args: ExactJson): ArgumentCheck;
   /** What is held while an effect is unknown; the tool's name unless it says otherwise. `value` is a checked one. */

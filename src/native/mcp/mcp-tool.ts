@@ -1,0 +1,128 @@
+/** A tool of an MCP server as the model gets it: under a qualified name, a write unless two sides say otherwise. */
+import {
+  type CallToolResult,
+  type Client,
+  ProtocolError,
+  ProtocolErrorCode,
+} from '@modelcontextprotocol/client';
+import { canonicalJson, sha256 } from '../../digest.ts';
+import { messageOf } from '../../errors.ts';
+import type { Json } from '../../protocol/json.ts';
+import {
+  defineTool,
+  failed,
+  type JsonArguments,
+  notDispatched,
+  type ToolEnding,
+} from '../tool/define-tool.ts';
+import { wellFormed } from '../tool/result-text.ts';
+import type { Tool } from '../tool/tool.ts';
+import type { Connection, Definition } from './connection.ts';
+import { stoppable } from './open-client.ts';
+
+const timeoutMs = 30_000;
+const nameCharactersMax = 64;
+
+/** `<server>__<tool>` in characters that every provider takes; a name that is too long ends in a digest of the whole. */
+export function mcpToolName(server: string, tool: string): string {
+  const name = `${server}__${tool}`.replace(/[^A-Za-z0-9_-]/g, '_');
+  if (name.length <= nameCharactersMax) return name;
+  return `${name.slice(0, nameCharactersMax - 9)}_${sha256(`${server}__${tool}`).slice(0, 8)}`;
+}
+
+/**
+ * Makes the tool. `reads` are the names that the agent takes for reads: such a tool is one if the server calls it
+ * read-only too. What else a server says of its tools is advice, and not acted on. Throws a ToolError for a definition that
+ * no model could be shown.
+ */
+export function mcpTool(
+  server: string,
+  { tool, digest }: Definition,
+  connection: Connection,
+  reads: readonly string[],
+): Tool {
+  const isRead = tool.annotations?.readOnlyHint === true && reads.includes(tool.name);
+  const now = () => connection.definitions().get(tool.name)?.digest ?? null;
+  const made = defineTool({
+    name: mcpToolName(server, tool.name),
+    description: wellFormed(
+      tool.description?.trim() || tool.title?.trim() || `The tool ${tool.name} of ${server}.`,
+    ),
+    parameters: JSON.parse(JSON.stringify(tool.inputSchema)),
+    capability: `mcp.${server}`,
+    ...(isRead ? ({ access: 'read' } as const) : ({ access: 'write', repeat: 'once' } as const)),
+    limits: { timeoutMs },
+    async execute(args: JsonArguments, { signal }) {
+      let client: Client;
+      try {
+        client = await stoppable(connection.ready(), signal);
+      } catch (fault) {
+        if (signal.aborted) return notDispatched('cancelled', 'The call was stopped before it was sent.');
+        return notDispatched('unavailable', messageOf(fault));
+      }
+      // The list may have been read anew since the call was checked: while a person was asked, or by a reconnect.
+      if (now() !== digest)
+        return notDispatched('unavailable', `The server ${server} changed or withdrew this tool.`);
+      return call(client, tool.name, args, signal);
+    },
+  });
+  // Compiles the schema: one that is broken must not surface in the middle of a run.
+  made.check({});
+  return { ...made, definition: now };
+}
+
+async function call(
+  client: Client,
+  name: string,
+  args: JsonArguments,
+  signal: AbortSignal,
+): Promise<Json | ToolEnding> {
+  try {
+    // Without an output schema the client passes results on that do not fit it: the call was made all the same.
+    const toolDefinition = { name, inputSchema: { type: 'object' as const } };
+    // The runtime's own limit stops the call; the client's is only there because it must have one.
+    const request = { signal, timeout: timeoutMs * 2, toolDefinition };
+    const result = await client.callTool({ name, arguments: { ...args } }, request);
+    const text = textOf(result);
+    return result.isError === true ? failed('mcp.tool-failed', text || 'The server gave no reason.') : text;
+  } catch (fault) {
+    // By these two the server says that it did not begin. No other error tells.
+    const refused = [ProtocolErrorCode.InvalidParams, ProtocolErrorCode.MethodNotFound];
+    if (fault instanceof ProtocolError && refused.includes(fault.code))
+      return failed('mcp.call-refused', messageOf(fault));
+    throw fault;
+  }
+}
+
+/** What the model reads: texts as they are, structured content unless a text already holds it, a line for what is neither. */
+function textOf({ content, structuredContent }: CallToolResult): string {
+  const parts = content.map(blockText);
+  if (structuredContent !== undefined) {
+    const structured = canonicalJson(structuredContent);
+    if (!parts.some((part) => sameJson(part, structured))) parts.push(structured);
+  }
+  return parts.join('\n');
+}
+
+function blockText(block: CallToolResult['content'][number]): string {
+  switch (block.type) {
+    case 'text':
+      return block.text;
+    case 'image':
+    case 'audio':
+      return `[${block.type}, ${block.mimeType}, ${Buffer.byteLength(block.data, 'base64')} bytes, not shown]`;
+    case 'resource_link':
+      return `[resource ${block.uri}: ${block.description ?? block.name}]`;
+    case 'resource':
+      if ('text' in block.resource) return block.resource.text;
+      return `[resource ${block.resource.uri}, ${Buffer.byteLength(block.resource.blob, 'base64')} bytes, not shown]`;
+  }
+}
+
+function sameJson(text: string, canonical: string): boolean {
+  try {
+    return canonicalJson(JSON.parse(text)) === canonical;
+  } catch {
+    return false;
+  }
+}
