@@ -1,6 +1,7 @@
 /** Puts an Anthropic answer together from its content blocks, and keeps their order where a replay depends on it. */
 import { type ExactJson, exactJsonText, isRecord, type Json } from '../protocol/json.ts';
 import type { Reasoning, ToolCall } from '../protocol/messages.ts';
+import { badCall, type CallFault, callsMax, tooManyCalls } from './call-fault.ts';
 import type { WireDelta } from './wire.ts';
 
 interface Block {
@@ -70,8 +71,9 @@ export class ContentBlocks {
   }
 
   /** Every call, or what is wrong with the first that cannot be one. Order and ids are the provider's. */
-  calls(): { readonly calls: readonly ToolCall[] } | { readonly problem: string } {
+  calls(): { readonly calls: readonly ToolCall[] } | CallFault {
     const blocks = this.#blocks.filter(({ type }) => type === 'tool_use');
+    if (blocks.length > callsMax) return tooManyCalls;
     const calls = blocks.map(({ start, input }) => ({
       id: textOf(start.id),
       name: textOf(start.name),
@@ -79,9 +81,8 @@ export class ContentBlocks {
     }));
     for (const [at, { id, name }] of calls.entries()) {
       const where = `Tool call ${at + 1} of ${calls.length}`;
-      if (name === '')
-        return { problem: `${where} has no tool name (id ${JSON.stringify(id.slice(0, 80))}).` };
-      if (id === '') return { problem: `${where} (tool ${JSON.stringify(name.slice(0, 80))}) has no id.` };
+      if (name === '') return badCall(`${where} has no tool name (id ${JSON.stringify(id.slice(0, 80))}).`);
+      if (id === '') return badCall(`${where} (tool ${JSON.stringify(name.slice(0, 80))}) has no id.`);
     }
     return { calls };
   }

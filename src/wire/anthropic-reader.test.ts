@@ -182,6 +182,20 @@ describe('a stream', () => {
     });
   });
 
+  test('more calls than one answer may have are an error', () => {
+    const answer = (count: number) =>
+      end(
+        sse(
+          begin(),
+          ...Array.from({ length: count }, (_, i) => call(i, `t${i}`)).flat(),
+          stop('tool_use'),
+          done,
+        ),
+      );
+    expect(answer(512)).toMatchObject({ kind: 'message' });
+    expect(answer(513)).toMatchObject({ kind: 'error', code: 'wire.too-many-calls' });
+  });
+
   test.each([
     ['end_turn', 'stop'],
     ['stop_sequence', 'stop'],

@@ -52,7 +52,7 @@ export class MessagesReader implements WireReader {
     }
     const made = this.#blocks.calls();
     if ('problem' in made) {
-      return { kind: 'error', code: 'wire.bad-response', message: made.problem, usage };
+      return { kind: 'error', code: made.code, message: made.problem, usage };
     }
     const reasoning = this.#blocks.reasoning();
     return {

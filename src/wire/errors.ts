@@ -4,7 +4,8 @@ import { type ErrorExtra, type ErrorTable, WritError } from '../errors.ts';
 export const wireErrors = {
   'wire.bad-parameter': {
     kind: 'input',
-    about: 'A model parameter has a name that the wire writes itself, or a value that JSON cannot hold.',
+    about:
+      'A model parameter has a name that the wire writes itself or does not know, or a value that JSON cannot hold.',
   },
   'wire.foreign-message': {
     kind: 'input',
@@ -14,6 +15,7 @@ export const wireErrors = {
     kind: 'failed',
     about: 'One event of a response stream is longer than the limit.',
   },
+  'wire.too-many-calls': { kind: 'failed', about: 'One answer holds more tool calls than the limit.' },
   'wire.bad-response': {
     kind: 'failed',
     about: 'A response is not what its protocol allows: no JSON, or a tool call without id or name.',

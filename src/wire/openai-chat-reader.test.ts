@@ -106,6 +106,10 @@ describe('how it ends', () => {
   test.each([
     ['stop', 'stop'],
     ['length', 'length'],
+    ['max_tokens', 'length'],
+    ['MAX_TOKENS', 'length'],
+    ['max_output_tokens', 'length'],
+    ['model_length', 'length'],
     ['tool_calls', 'tool-calls'],
     ['content_filter', 'content-filter'],
     ['eos', 'other'],
@@ -340,5 +344,41 @@ describe('reasoning', () => {
       read(sse([delta({ reasoning_details: [{ type: 'reasoning.text', text: 'a', index: 0 }] }), stop]))
         .deltas,
     ).toEqual([{ type: 'reasoning', text: 'a' }]);
+  });
+});
+
+describe('a batch of very many calls', () => {
+  const call = (index: number): Chunk => ({
+    index,
+    id: `c${index}`,
+    function: { name: 'f', arguments: '{}' },
+  });
+
+  test('is taken whole up to the limit', () => {
+    const whole = end(calls(...Array.from({ length: 512 }, (_, i) => call(i))), delta({}, 'tool_calls'));
+    expect(whole.kind === 'message' ? whole.message.calls.length : whole).toBe(512);
+  });
+
+  test('beyond the limit is an error, and no more of it is read', () => {
+    const reader = wire.reader();
+    reader.push(sse([calls(...Array.from({ length: 513 }, (_, i) => call(i)))]));
+    expect(reader.finished).toBe(true);
+    expect(reader.end()).toEqual({
+      kind: 'error',
+      code: 'wire.too-many-calls',
+      message: 'Expected at most 512 tool calls in one answer; more came.',
+      usage: unknownUsage,
+    });
+  });
+
+  test.each<[string, (i: number) => Chunk]>([
+    ['by index', call],
+    ['by id', (i) => ({ id: `c${i}`, function: { name: 'f', arguments: '{}' } })],
+    ['as pieces of one', () => ({ id: 'c', function: { name: 'f', arguments: ',{"a":"}' } })],
+  ])('given %s takes no long time', (_how, part) => {
+    const bytes = sse([calls(...Array.from({ length: 100_000 }, (_, i) => part(i)))]);
+    const started = performance.now();
+    read(bytes);
+    expect(performance.now() - started).toBeLessThan(2000);
   });
 });

@@ -1,6 +1,7 @@
 /** Reads one response of OpenAI Chat Completions: a stream of events, or the one JSON object of a server that does not stream. */
 import { isRecord } from '../protocol/json.ts';
 import { unknownUsage } from '../protocol/usage.ts';
+import { tooManyCalls } from './call-fault.ts';
 import { errorIn } from './fault.ts';
 import { CallParts } from './openai-calls.ts';
 import { ReasoningParts } from './openai-reasoning.ts';
@@ -35,7 +36,8 @@ export class ChatReader implements WireReader {
   #fault: { readonly code: string | null; readonly message: string } | null = null;
 
   get finished(): boolean {
-    return this.#response.marked || this.#fault !== null || this.#response.unreadable !== null;
+    const unusable = this.#fault !== null || this.#response.unreadable !== null || this.#calls.tooMany;
+    return this.#response.marked || unusable;
   }
 
   push(chunk: Uint8Array): readonly WireDelta[] {
@@ -49,6 +51,9 @@ export class ChatReader implements WireReader {
     const usage = this.#usage;
     const wrong = this.#response.unreadable ?? this.#fault;
     if (wrong !== null) return { kind: 'error', ...wrong, usage };
+    if (this.#calls.tooMany) {
+      return { kind: 'error', code: tooManyCalls.code, message: tooManyCalls.problem, usage };
+    }
     if (!this.#answered)
       return { kind: 'cut', message: 'The response ended without an answer in it.', usage };
     if (!this.#response.marked && this.#finish === null) {
@@ -57,7 +62,7 @@ export class ChatReader implements WireReader {
     }
     const made = this.#calls.finish();
     if ('problem' in made) {
-      return { kind: 'error', code: 'wire.bad-response', message: made.problem, usage };
+      return { kind: 'error', code: made.code, message: made.problem, usage };
     }
     const reasoning = this.#reasoning.finish();
     return {
@@ -126,9 +131,12 @@ function contentText(content: unknown): string {
   return content.map((part) => (isRecord(part) && typeof part.text === 'string' ? part.text : '')).join('');
 }
 
+// Gateways hand on the words of the provider behind them.
+const lengthReasons = new Set(['length', 'max_tokens', 'max_output_tokens', 'model_length']);
+
 // Several servers say `stop` although they call tools.
 function finishOf(reason: string | null, calls: boolean): Finish {
-  if (reason === 'length') return 'length';
+  if (reason !== null && lengthReasons.has(reason.toLowerCase())) return 'length';
   if (reason === 'content_filter') return 'content-filter';
   if (reason === 'tool_calls' || (reason === 'stop' && calls)) return 'tool-calls';
   return reason === 'stop' ? 'stop' : 'other';

@@ -1,13 +1,26 @@
 /** Says in our own codes what the AI SDK threw or put into its stream. Its errors are told apart by their fields, not by class. */
-import type { LanguageModelV3FinishReason } from '@ai-sdk/provider';
+import type { LanguageModelV3, LanguageModelV3FinishReason } from '@ai-sdk/provider';
+import type { Clock } from '../../clock.ts';
 import { isRecord } from '../../protocol/json.ts';
 import { unknownUsage } from '../../protocol/usage.ts';
+import { tooManyCalls } from '../../wire/call-fault.ts';
 import { errorIn, excerpt, isPassing, responseFault } from '../../wire/fault.ts';
-import type { SdkAsking } from './ai-sdk-flight.ts';
 import { ModelError } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { type Asked, answerFault, exchangeFault, type Fault, statusFault, turnedAway } from './faults.ts';
+import type { Price } from './model.ts';
 import { retryAfterMs } from './retry-after.ts';
+
+/** Who is asked, and how. */
+export interface SdkAsking {
+  readonly model: LanguageModelV3;
+  readonly id: string;
+  readonly url: string;
+  readonly price: Price | null;
+  readonly strict: boolean;
+  readonly limits: { readonly firstByteTimeoutMs: number; readonly idleTimeoutMs: number };
+  readonly clock: Clock;
+}
 
 /** What is known of a request when its fault is named. */
 export type SdkState = Omit<Exchange, 'end'>;
@@ -124,6 +137,12 @@ export function endFault(asking: SdkAsking, finish: LanguageModelV3FinishReason 
     return answerFault(asked, { kind: 'error', code: null, message, usage: noneSaid });
   const cut = 'The stream ended without a finish reason; the answer is not whole.';
   return answerFault(asked, { kind: 'cut', message: cut, usage: noneSaid });
+}
+
+/** An answer with more calls than one may have. */
+export function tooManyFault(asking: SdkAsking): Fault {
+  const { code, problem } = tooManyCalls;
+  return answerFault(askedOf(asking, null), { kind: 'error', code, message: problem, usage: noneSaid });
 }
 
 /** A setting was dropped where that is not wanted. */

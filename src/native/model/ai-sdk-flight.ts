@@ -1,31 +1,22 @@
 /** One request through the AI SDK: sent once, stopped when it must be, and ended as a typed reply. */
-import type { LanguageModelV3 } from '@ai-sdk/provider';
-import type { Clock } from '../../clock.ts';
 import { noUsage } from '../../protocol/usage.ts';
+import { callsMax } from '../../wire/call-fault.ts';
 import type { Finish } from '../../wire/wire.ts';
 import { SdkAnswer } from './ai-sdk-answer.ts';
 import { callOf } from './ai-sdk-body.ts';
 import {
   droppedFault,
   endFault,
+  type SdkAsking,
   type SdkState,
   stopFault,
   streamFault,
   thrownFault,
+  tooManyFault,
 } from './ai-sdk-faults.ts';
 import type { Fault } from './faults.ts';
-import type { ModelReply, Price, SendOptions } from './model.ts';
+import type { ModelReply, SendOptions } from './model.ts';
 import { priceUsage } from './price.ts';
-
-export interface SdkAsking {
-  readonly model: LanguageModelV3;
-  readonly id: string;
-  readonly url: string;
-  readonly price: Price | null;
-  readonly strict: boolean;
-  readonly limits: { readonly firstByteTimeoutMs: number; readonly idleTimeoutMs: number };
-  readonly clock: Clock;
-}
 
 type Stop = 'cancelled' | 'no-answer' | 'stalled';
 
@@ -109,6 +100,7 @@ export class SdkFlight {
       return this.#failed(endFault(this.#asking, finish));
     }
     const message = answer.message();
+    if (message.calls.length > callsMax) return this.#failed(tooManyFault(this.#asking));
     return {
       ok: true,
       message,

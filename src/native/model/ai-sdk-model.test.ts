@@ -428,6 +428,21 @@ describe('an SDK that misbehaves', () => {
     expect(failed(await ask([start, ...parts]))).toMatchObject({ dispatched: 'yes', ...expected });
   });
 
+  test('asks for more calls than one answer may have', async () => {
+    const calls = (count: number): LanguageModelV3StreamPart[] =>
+      Array.from({ length: count }, (_, i) => ({
+        type: 'tool-call',
+        toolCallId: `c${i}`,
+        toolName: 'f',
+        input: '{}',
+      }));
+    expect(await ask([start, ...calls(512), finish])).toMatchObject({ ok: true });
+    expect(failed(await ask([start, ...calls(513), finish])).error).toMatchObject({
+      code: 'model.bad-response',
+      message: expect.stringContaining('at most 512 tool calls'),
+    });
+  });
+
   test('says what it does not know', async () => {
     const counts = { total: undefined, noCache: 400, cacheRead: 600, cacheWrite: undefined };
     const said = {

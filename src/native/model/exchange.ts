@@ -116,9 +116,19 @@ class Flight {
       else socket.once(secure ? 'secureConnect' : 'connect', () => this.#connected());
     });
     request.once('response', (incoming) => this.#read(incoming));
+    // A server that leaves HTTP has answered, and nothing of an answer follows; nobody else would end the connection.
+    request.once('upgrade', ({ statusCode, headers }, socket) => {
+      this.#head = { status: statusCode ?? 0, headers };
+      socket.destroy();
+      this.#settle({ how: 'broken', error: new Error('The server switched to another protocol.') });
+    });
     // Once there is a response, its own events tell how it ended.
     request.on('error', (error) => {
       if (this.#head === null) this.#settle({ how: 'broken', error });
+    });
+    request.on('close', () => {
+      if (this.#head === null)
+        this.#settle({ how: 'broken', error: new Error('The connection was closed.') });
     });
     // One signal may stand over any number of requests; that is no leak, because each takes its listener away.
     setMaxListeners(0, signal);
@@ -142,7 +152,8 @@ class Flight {
     const { socket } = incoming;
     incoming.on('data', (chunk: Buffer) => this.#take(chunk, sink));
     incoming.on('end', () => {
-      if (closesSoon(incoming.headers)) socket.destroy();
+      // After a 101 without a word of where to, nobody can say what the connection speaks.
+      if (closesSoon(incoming.headers) || incoming.statusCode === 101) socket.destroy();
       this.#settle({ how: 'whole' });
     });
     incoming.on('error', (error) => this.#broke(error));

@@ -1,4 +1,5 @@
 /** Says in our own codes what went wrong with a request: from the HTTP status, from the connection, from the stream. */
+import { messageOf } from '../../errors.ts';
 import type { WireEnd } from '../../wire/wire.ts';
 import { ModelError, type ModelErrorCode } from './errors.ts';
 import type { Exchange, Head } from './exchange.ts';
@@ -47,6 +48,13 @@ export function statusFault(asked: Asked, head: Head, said: Said): Fault {
 function verdictOf(asked: Asked, head: Head, said: Said): Verdict {
   const { status } = head;
   const key = asked.keyEnv ?? 'no key';
+  if (status < 200) {
+    return {
+      code: 'model.bad-response',
+      what: `The server of ${asked.id} switched to another protocol instead of answering`,
+      next: 'Check the base URL: it leads to a server that does not speak plain HTTP there.',
+    };
+  }
   if (status < 400) return redirected(asked, head);
   // OpenAI answers 429 for a spent account too, where waiting does not help.
   if (status === 402 || said.code === 'insufficient_quota') {
@@ -163,7 +171,7 @@ export function exchangeFault(
   switch (done.end.how) {
     case 'cancelled':
       return fault('model.cancelled', asked, `The request to ${asked.id} was cancelled.`, {
-        next: 'Resume the run to go on.',
+        next: 'Start the task again, or give the session another task.',
       });
     case 'no-answer':
       return fault(
@@ -277,7 +285,7 @@ function fault(
 // An attempt over several addresses fails with an AggregateError that has no message of its own.
 function describe(error: Error): string {
   const parts = error instanceof AggregateError ? error.errors : [error];
-  return parts.map((part) => (part instanceof Error ? part.message : String(part))).join('; ');
+  return parts.map(messageOf).join('; ');
 }
 
 function codeOf(error: Error): string {

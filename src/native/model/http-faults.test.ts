@@ -354,6 +354,32 @@ describe('time', () => {
   });
 });
 
+describe('a server that switches protocols', () => {
+  test.each([
+    [
+      'as HTTP asks for it',
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
+    ],
+    ['without saying to which', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
+  ])('%s has answered, and is not waited for', async (_name, head) => {
+    const closed: boolean[] = [];
+    const { url } = await raw((socket) => {
+      socket.once('data', () => socket.write(head));
+      socket.on('close', () => closed.push(true));
+    });
+    const began = performance.now();
+    expect(await ask(url)).toEqual(
+      reply(
+        { httpStatus: 101, raw: Buffer.alloc(0) },
+        'model.bad-response',
+        /switched to another protocol.*HTTP 101/,
+      ),
+    );
+    expect(performance.now() - began).toBeLessThan(1000);
+    await expect.poll(() => closed).toEqual([true]);
+  });
+});
+
 describe('cancel', () => {
   test('before the request', async () => {
     const server = await serve(() => {});
