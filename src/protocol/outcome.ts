@@ -32,6 +32,9 @@ export interface RunResult {
   readonly usage: Usage;
   readonly budget: BudgetReport;
   readonly elapsedMs: number;
-  /** What a caller should know although the run went on: lowered guarantees, a folder that composes differently now. */
+  /**
+   * What a caller should know although the run went on: lowered guarantees, a folder that composes differently now, a
+   * setting that a model's SDK drops.
+   */
   readonly notices: readonly string[];
 }

@@ -18,6 +18,9 @@ import { type Line, openLine } from './line.ts';
 import type { RunSeat } from './seat.ts';
 import { openStop, type Stop } from './stop.ts';
 
+/** The code of what this seat itself has to tell; a harness uses others. */
+const ownNotice = 'run.notice';
+
 export interface Drive extends RunSeat {
   readonly run: string;
   readonly session: Session;
@@ -55,7 +58,7 @@ export async function drive(work: Drive, lease: Lease): Promise<RunResult> {
     if (why?.kind === 'cancelled') line.note([{ type: 'cancel-request', by: 'caller', reason: why.reason }]);
   };
   try {
-    const notices = work.notices.map((text): EventBody => ({ type: 'notice', code: 'run.notice', text }));
+    const notices = work.notices.map((text): EventBody => ({ type: 'notice', code: ownNotice, text }));
     await line.put([work.opening, ...notices], { blobs: work.openingBlobs });
     if (stop.signal.aborted) noteCancel();
     else stop.signal.addEventListener('abort', noteCancel, { once: true });
@@ -180,6 +183,10 @@ async function conclude(
     usage,
     budget: budget.report(),
     elapsedMs,
-    notices: work.notices,
+    notices: [...work.notices, ...toldByHarness(line.events)],
   };
+}
+
+function toldByHarness(events: readonly RunEvent[]): string[] {
+  return events.flatMap((event) => (event.type === 'notice' && event.code !== ownNotice ? [event.text] : []));
 }

@@ -221,40 +221,45 @@ test('a proxy in the environment is not used', async () => {
   }
 });
 
-test('a tool loop against the scripted model server', async () => {
-  const mock = new LLMock({ port: 0, chunkSize: 3 });
-  mock.on(
-    { toolCallId: 'call_1' },
-    { content: 'Two rows.', usage: { prompt_tokens: 30, completion_tokens: 3 } },
-  );
-  mock.onMessage('count', {
-    toolCalls: [{ id: 'call_1', name: 'sql', arguments: '{"n":2512292042121000001}' }],
-    usage: { prompt_tokens: 20, completion_tokens: 8, total_tokens: 28 },
-  });
-  await mock.start();
-  opened({ close: () => mock.stop() });
-  const model = modelAt({ url: `${mock.url}/v1` });
-  const tools = model.tools([
-    { name: 'sql', description: 'SQL', parameters: { type: 'object', properties: {} } },
-  ]);
-  const user = model.message({ role: 'user', text: 'count' });
-  const parts = { tools, maxTokens: 100, parameters: {} };
+test.each(['openai-chat', 'anthropic'] as const)(
+  'a tool loop against the scripted model server, %s',
+  async (wire) => {
+    // The mock itself rounds in this dialect.
+    const args = wire === 'anthropic' ? '{"n":7}' : '{"n":2512292042121000001}';
+    const mock = new LLMock({ port: 0, chunkSize: 3 });
+    mock.on(
+      { toolCallId: 'call_1' },
+      { content: 'Two rows.', usage: { prompt_tokens: 30, completion_tokens: 3 } },
+    );
+    mock.onMessage('count', {
+      toolCalls: [{ id: 'call_1', name: 'sql', arguments: args }],
+      usage: { prompt_tokens: 20, completion_tokens: 8, total_tokens: 28 },
+    });
+    await mock.start();
+    opened({ close: () => mock.stop() });
+    const model = modelAt({ url: `${mock.url}/v1` }, { wire });
+    const tools = model.tools([
+      { name: 'sql', description: 'SQL', parameters: { type: 'object', properties: {} } },
+    ]);
+    const user = model.message({ role: 'user', text: 'count' });
+    const parts = { tools, maxTokens: 100, parameters: {} };
 
-  const first = await model.send(model.body({ ...parts, messages: [user] }), { signal: never });
-  expect(first).toMatchObject({
-    ok: true,
-    finish: 'tool-calls',
-    message: { text: '', calls: [{ id: 'call_1', name: 'sql', arguments: '{"n":2512292042121000001}' }] },
-    usage: { promptTokens: 20, completionTokens: 8, totalTokens: 28 },
-  });
-  if (!first.ok) return;
-  const result = model.message({ role: 'tool', callId: 'call_1', name: 'sql', text: '2' });
-  const deltas: string[] = [];
-  const second = await model.send(
-    model.body({ ...parts, messages: [user, model.message(first.message), result] }),
-    { signal: never, onDelta: (delta) => deltas.push(delta.text) },
-  );
-  expect(second).toMatchObject({ ok: true, finish: 'stop', message: { text: 'Two rows.', calls: [] } });
-  expect(deltas.length).toBeGreaterThan(1);
-  expect(deltas.join('')).toBe('Two rows.');
-});
+    const first = await model.send(model.body({ ...parts, messages: [user] }), { signal: never });
+    expect(first).toMatchObject({
+      ok: true,
+      finish: 'tool-calls',
+      message: { text: '', calls: [{ id: 'call_1', name: 'sql', arguments: args }] },
+      usage: { promptTokens: 20, completionTokens: 8, totalTokens: 28 },
+    });
+    if (!first.ok) return;
+    const result = model.message({ role: 'tool', callId: 'call_1', name: 'sql', text: '2' });
+    const deltas: string[] = [];
+    const second = await model.send(
+      model.body({ ...parts, messages: [user, model.message(first.message), result] }),
+      { signal: never, onDelta: (delta) => deltas.push(delta.text) },
+    );
+    expect(second).toMatchObject({ ok: true, finish: 'stop', message: { text: 'Two rows.', calls: [] } });
+    expect(deltas.length).toBeGreaterThan(1);
+    expect(deltas.join('')).toBe('Two rows.');
+  },
+);
