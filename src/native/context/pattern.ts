@@ -7,8 +7,8 @@ const unitsMax = 1024;
 export interface Pattern {
   /** A text that every match holds; empty where none is known. */
   readonly literal: string;
-  /** The first match in a line; undefined if there is none. Positions are UTF-16 units. */
-  find(line: string): { readonly start: number; readonly end: number } | undefined;
+  /** Where the first match in a line begins, in UTF-16 units; undefined if there is none. */
+  find(line: string): number | undefined;
   /** False where the literal is all that a match needs to hold. */
   readonly regex: boolean;
 }
@@ -35,7 +35,7 @@ export async function compilePattern({ pattern, regex = false }: SearchRequest):
       // The test alone runs on an automaton and is several times cheaper than finding the place.
       if (!compiled.test(line)) return undefined;
       const matcher = compiled.matcher(line);
-      return matcher.find() ? { start: matcher.start(), end: matcher.end() } : undefined;
+      return matcher.find() ? matcher.start() : undefined;
     },
   };
 }
@@ -47,7 +47,7 @@ function literalPattern(pattern: string): Pattern {
     literal: pattern,
     find(line) {
       const start = line.indexOf(pattern);
-      return start < 0 ? undefined : { start, end: start + pattern.length };
+      return start < 0 ? undefined : start;
     },
   };
 }

@@ -19,12 +19,6 @@ export interface SearchedText {
   read(work: Work, start: number, end: number): Promise<Buffer>;
 }
 
-/** A match by its first and last byte. */
-interface Match {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** How far a scan has come. */
 interface Progress {
   /** Every line that ends before this byte was searched. */
@@ -50,7 +44,7 @@ export async function searchText(
   let cut = false;
   let next: number | null = null;
   for await (const match of scan(text, work, pattern, progress)) {
-    const { line, character } = await index.placeOf(match.start, read);
+    const { line, character } = await index.placeOf(match, read);
     const shown = await excerpt(match, source.size, read);
     const hit = { index: line, at: character, value: shown.text };
     if (!basket.offer(hit)) {
@@ -86,7 +80,7 @@ function timeLimit(timeMs: number): ContextError {
 /** `{"hits":[],"next":…,"skipped":…}` with numbers of any length. */
 const frameBytes = 60;
 
-/** Finds the bytes of a plain text; lines are only looked at where it stands. */
+/** Yields the byte at which a plain text stands in a line; lines are only looked at where it stands. */
 async function* matchBytes({ source, read }: SearchedText, work: Work, pattern: Pattern, progress: Progress) {
   const needle = Buffer.from(pattern.literal);
   for (let start = progress.byte; start < source.size; start += pieceBytes) {
@@ -103,7 +97,7 @@ async function* matchBytes({ source, read }: SearchedText, work: Work, pattern: 
       }
       at = bytes.indexOf(needle, at);
       if (at < 0 || at >= end - start) break;
-      yield { start: start + at, end: start + at + needle.length };
+      yield start + at;
       progress.inMatchedLine = true;
     }
     progress.byte = end;
@@ -111,7 +105,7 @@ async function* matchBytes({ source, read }: SearchedText, work: Work, pattern: 
   }
 }
 
-/** Tries an expression on each line that holds what every match must hold. */
+/** Yields the byte at which an expression matches, tried on each line that holds what every match must hold. */
 async function* matchLines(text: SearchedText, work: Work, pattern: Pattern, progress: Progress) {
   const literal = pattern.literal === '' ? undefined : Buffer.from(pattern.literal);
   for await (const { start, bytes } of wholeLines(text, work, progress)) {
@@ -126,17 +120,12 @@ async function* matchLines(text: SearchedText, work: Work, pattern: Pattern, pro
       const end = ends < 0 ? bytes.length : ends;
       const line = bytes.toString('utf8', at, withoutReturn(bytes, at, end));
       const match = pattern.find(line);
-      if (match !== undefined) yield inBytes(start + at, line, match);
+      if (match !== undefined) yield start + at + Buffer.byteLength(line.slice(0, match));
       at = end + 1;
     }
     progress.byte = start + bytes.length;
     if (await stopped(work)) return;
   }
-}
-
-function inBytes(lineStart: number, line: string, match: Match): Match {
-  const start = lineStart + Buffer.byteLength(line.slice(0, match.start));
-  return { start, end: start + Buffer.byteLength(line.slice(match.start, match.end)) };
 }
 
 /** Blocks of whole lines. A line beyond the limit is left out and counted. */
@@ -181,13 +170,13 @@ function withoutReturn(bytes: Buffer, start: number, end: number): number {
 
 /** The line of a match without its end, or a part that begins a little before the match where the line is long. */
 async function excerpt(
-  match: Match,
+  match: number,
   size: number,
   read: (start: number, end: number) => Promise<Buffer>,
 ): Promise<{ readonly text: string; readonly cut: boolean }> {
-  const from = Math.max(0, match.start - hitBytesMax);
-  const bytes = await read(from, Math.min(size, match.start + hitBytesMax));
-  const place = match.start - from;
+  const from = Math.max(0, match - hitBytesMax);
+  const bytes = await read(from, Math.min(size, match + hitBytesMax));
+  const place = match - from;
   const lineStart = place === 0 ? 0 : bytes.lastIndexOf(newline, place - 1) + 1;
   const ends = bytes.indexOf(newline, place);
   const lineEnd = ends < 0 ? bytes.length : withoutReturn(bytes, lineStart, ends);
