@@ -34,6 +34,15 @@ describe('what a template writes', () => {
     ['- {{ mode }}', { mode: '# x' }, '- \\# x'],
     ['# {{ mode }}', { mode: 'x' }, '# x'],
     ['a\n{{ mode }}', { mode: '===' }, 'a\n\\==='],
+    ['#{{ mode }}', { mode: ' Governance' }, '#\\ Governance'],
+    ['x\n-{{ mode }}', { mode: '--' }, 'x\n-\\--'],
+    ['x\r{{ mode }}', { mode: '# y' }, 'x\r\\# y'],
+    ['{{ git.branch | "x\\n" }}{{ mode }}', { mode: '# y' }, 'x\n\\# y'],
+    ['{{ mode }}', { mode: 'a\u200b\u{e0041}' }, 'a\\u200b\\u{e0041}'],
+    ['{{ tags | "none" }}', { tags: [] }, 'none'],
+    ['{{ tags | "none" }}', { tags: [''] }, 'none'],
+    ['{{ "a\tb\\tc\\\\" }}', {}, 'a\tb\tc\\'],
+    ['{{ "\\ud83d\\ude00" }}', {}, '😀'],
     ['{{ mode }}{{ env.X }}', { mode: '#', 'env.X': ' x' }, '\\# x'],
     ['{% when mode == "a" %}A{% else %}B{% end %}', { mode: 'a' }, 'A'],
     ['{% when mode == "a" %}A{% else %}B{% end %}', { mode: 'b' }, 'B'],
@@ -65,6 +74,19 @@ describe('what a template writes', () => {
     );
   });
 
+  test('the work grows with the number of tags, not with its square', () => {
+    const time = (tags: number) => {
+      const template = compileTemplate('{{ mode }} of {{ git.branch | "none" }}\n'.repeat(tags / 2), context);
+      const onOneLine = compileTemplate('{{ mode }}, '.repeat(tags / 2), context);
+      const started = performance.now();
+      renderTemplate(template, () => 'x', 'x');
+      renderTemplate(onOneLine, () => 'x', 'x');
+      return performance.now() - started;
+    };
+    time(2_000);
+    expect(time(80_000)).toBeLessThan(1_500);
+  });
+
   test('all facts are named in order, those of branches too', () => {
     const { facts } = compileTemplate(
       '{{ mode }}{% when dbt %}{{ env.A }}{% else %}{{ tags | "" }}{% end %}',
@@ -85,6 +107,13 @@ describe('what is refused', () => {
     ['{{ mode | "a }}', 0, 'well-formed'],
     ['{{ mode\n}}', 0, 'well-formed'],
     ['{{ "\\q" }}', 0, 'not a string'],
+    ['{{ "\\\t" }}', 0, 'not a string'],
+    ['{{ "\\ud800" }}', 0, 'half a character'],
+    ['ab {{ mode | "\\ude00" }}', 3, 'half a character'],
+    ['{% when dbt %}'.repeat(6000), 100 * 14, 'more than 100 deep'],
+    [`{% when ${'x'.repeat(2e7)}`, 0, 'well-formed'],
+    [`{{ "${'x'.repeat(2e7)}`, 0, 'well-formed'],
+    [`{% when mode == "${'x'.repeat(2e7)}" %}{% end %}`, 0, 'well-formed'],
     ['{{ git.branch }}', 0, 'may be unknown'],
     ['{{ moode }}', 0, "Write 'mode'."],
     ['a{% if dbt %}', 1, 'well-formed'],
@@ -96,7 +125,7 @@ describe('what is refused', () => {
     ['{% when  dbq %}A{% end %}', 9, "Write 'dbt'."],
     ['{% when dbt && size(mode) == 1 %}A{% end %}', 15, 'size'],
     ['{% when dbt unknown: drop %}A{% end %}', 0, 'drop'],
-  ] as [string, number, string][])('%j', (body, offset, part) => {
+  ] as [string, number, string][])('%.60s', (body, offset, part) => {
     let fault: unknown;
     try {
       compileTemplate(body, context);

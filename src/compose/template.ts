@@ -1,9 +1,10 @@
 /** Templates: a fragment's text with facts written in and parts that stand under a condition; compiled at load. */
+import { messageOf } from '../errors.ts';
 import type { CompileCondition, Condition, ReadFact } from './conditions.ts';
 import { ComposeError, TextFault } from './errors.ts';
 import type { FactDeclaration, FactValue } from './facts.ts';
 import { namingMend } from './nearest.ts';
-import { oneLine, plainContinuation } from './outside-text.ts';
+import { LineSoFar, oneLine } from './outside-text.ts';
 
 export interface Template {
   readonly pieces: readonly Piece[];
@@ -48,6 +49,8 @@ const factTag = new RegExp(
 const whenTag = /\{%\s*when\s((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|(?!%\})[^"'])*)%\}/y;
 const bareTag = /\{%\s*(else|end)\s*%\}/y;
 const unknownMark = /\sunknown:\s*(\w+)\s*$/;
+const tagCharactersMax = 20_000;
+const depthMax = 100;
 const delimiter = /\{\{|\}\}|\{%|%\}/g;
 
 /** Compiles a body, or throws a TextFault at the first place that is not well formed. */
@@ -129,16 +132,24 @@ class TemplateReader {
   }
 
   #unquote(text: string, at: number): string {
+    let value: string;
     try {
-      // The pattern let only one quoted string through.
-      return JSON.parse(text.replaceAll('\t', '\\t')) as string;
+      // The pattern let only one quoted string through. JSON has no bare tab; a backslash before one escapes nothing.
+      value = JSON.parse(text.replace(/\\.|\t/gs, (found) => (found === '\t' ? '\\t' : found))) as string;
     } catch (cause) {
       throw new TextFault(
         at,
-        `${text} is not a string: ${cause instanceof Error ? cause.message : cause}`,
+        `${short(text)} is not a string: ${messageOf(cause)}`,
         'Use the escapes of JSON: \\" \\\\ \\n \\t \\uXXXX.',
       );
     }
+    // Half a character has no UTF-8 bytes: text and bytes of the composition would differ.
+    if (!/\p{Surrogate}/u.test(value)) return value;
+    throw new TextFault(
+      at,
+      `${short(text)} holds half a character`,
+      'Write the character itself, or both of its \\uXXXX escapes in one string.',
+    );
   }
 
   #block(from: number, at: number): number {
@@ -170,6 +181,13 @@ class TemplateReader {
     const condition = compileAt(conditionAt, source, this.#context.compile);
     for (const name of condition.facts) this.facts.add(name);
     const unknownTakes = mark?.[1] === 'else' ? 'else' : 'first';
+    if (this.#frames.length === depthMax) {
+      throw new TextFault(
+        at,
+        `{% when … %} is nested more than ${depthMax} deep`,
+        'Make it a fragment of its own.',
+      );
+    }
     this.#frames.push({ at, condition, unknownTakes, first: [], otherwise: undefined });
   }
 
@@ -191,9 +209,14 @@ class TemplateReader {
   }
 }
 
+// A pattern looks no further than a tag may reach: on 20 MB without an end it would run out of stack.
 function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at;
-  return pattern.exec(text);
+  pattern.lastIndex = 0;
+  return pattern.exec(text.slice(at, at + tagCharactersMax));
+}
+
+function short(text: string): string {
+  return text.length > 40 ? `${[...text.slice(0, 40)].slice(0, -1).join('')}…` : text;
 }
 
 function compileAt(offset: number, source: string, compile: CompileCondition): Condition {
@@ -220,12 +243,21 @@ function ownLine(body: string, start: number, end: number): { start: number; end
 
 /** Writes a template out. Pure; throws only where a fact without a fallback was forced to be unknown. */
 export function renderTemplate(template: Template, read: ReadFact, fragment: string): string {
+  const line = new LineSoFar();
   let text = '';
+  const own = (part: string): void => {
+    line.text(part);
+    text += part;
+  };
   const write = (pieces: readonly Piece[]): void => {
     for (const piece of pieces) {
-      if (piece.kind === 'text') text += piece.text;
+      if (piece.kind === 'text') own(piece.text);
       else if (piece.kind === 'when') write(branchOf(piece, read));
-      else text += factText(piece, read, fragment, text);
+      else {
+        const value = factText(piece, read, fragment);
+        if (value === '' && piece.fallback !== null) own(piece.fallback);
+        else text += line.value(oneLine(value));
+      }
     }
   };
   write(template.pieces);
@@ -238,22 +270,16 @@ export function branchOf(piece: Extract<Piece, { kind: 'when' }>, read: ReadFact
   return value ? piece.first : piece.otherwise;
 }
 
-function factText(
-  piece: Extract<Piece, { kind: 'fact' }>,
-  read: ReadFact,
-  fragment: string,
-  before: string,
-): string {
+// Empty where the fact is unknown and has a fallback.
+function factText(piece: Extract<Piece, { kind: 'fact' }>, read: ReadFact, fragment: string): string {
   const value = read(piece.fact);
-  if ((value === undefined || value === '') && piece.fallback !== null) return piece.fallback;
-  if (value === undefined) {
-    throw new ComposeError(
-      'compose.no-fallback',
-      `Fragment '${fragment}' writes the fact '${piece.fact}' without a fallback, and it is unknown.`,
-      { next: `Write {{ ${piece.fact} | "…" }}.`, details: { fragment, fact: piece.fact } },
-    );
-  }
-  return plainContinuation(before, oneLine(valueText(value)));
+  if (value !== undefined) return valueText(value);
+  if (piece.fallback !== null) return '';
+  throw new ComposeError(
+    'compose.no-fallback',
+    `Fragment '${fragment}' writes the fact '${piece.fact}' without a fallback, and it is unknown.`,
+    { next: `Write {{ ${piece.fact} | "…" }}.`, details: { fragment, fact: piece.fact } },
+  );
 }
 
 function valueText(value: FactValue): string {
