@@ -15,6 +15,8 @@ export interface Streams {
 export interface Context {
   readonly env: Environment;
   readonly cwd: string;
+  /** What follows the name of the program. */
+  readonly argv: readonly string[];
   readonly stdin: Streams['stdin'];
   readonly stdout: Output;
   readonly stderr: Output;
@@ -29,11 +31,13 @@ export function openContext(
   streams: Streams,
   cwd: string,
   interrupts: Interrupts,
+  argv: readonly string[] = [],
 ): Context {
   const { stdin, stdout, stderr } = streams;
   return {
     env,
     cwd,
+    argv,
     stdin,
     stdout: openOutput(stdout),
     stderr: openOutput(stderr),

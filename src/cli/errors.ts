@@ -22,6 +22,14 @@ export const cliErrors = {
   'cli.not-rebuildable': { kind: 'refused', about: 'The session was not started by the command line.' },
   'cli.held-elsewhere': { kind: 'refused', about: 'A process of another machine is at work on the run.' },
   'cli.still-running': { kind: 'unknown', about: 'A run was asked to end and has not ended yet.' },
+  'cli.untrusted': {
+    kind: 'refused',
+    about: 'An agent would run code of its folder that nobody accepted on this machine.',
+  },
+  'cli.trust-unreadable': { kind: 'refused', about: 'What was accepted on this machine cannot be told.' },
+  'cli.tools-unreadable': { kind: 'refused', about: 'The tools/ of an agent hold what is no regular file.' },
+  'cli.bad-tool': { kind: 'input', about: 'A file of tools/ does not make the tools it should.' },
+  'cli.unknown-capability': { kind: 'input', about: 'An agent holds a capability that no tool has.' },
   'cli.not-confirmed': {
     kind: 'refused',
     about: 'Something would be removed for good, and --yes is missing.',

@@ -27,7 +27,7 @@ export async function main(
   cwd: string,
   interrupts: Interrupts = () => new AbortController().signal,
 ): Promise<number> {
-  const context = openContext(env, streams, cwd, interrupts);
+  const context = openContext(env, streams, cwd, interrupts, argv);
   const { options, task } = splitTask(argv);
   const json = options.includes('--json');
   const code = await runCommandLine(context, options, task).catch((thrown: unknown) =>

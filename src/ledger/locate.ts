@@ -41,8 +41,8 @@ export function ledgerPath({ given, workspace, env }: LedgerPathOptions): Ledger
   return { path: join(stateFolder(env), 'writ', fileName), source: 'user' };
 }
 
-/** The XDG base directory specification: a relative value is invalid and counts as unset. */
-function stateFolder(env: LedgerPathOptions['env']): string {
+/** The user's state folder by the XDG base directory specification: a relative value is invalid and counts as unset. */
+export function stateFolder(env: LedgerPathOptions['env']): string {
   const state = env.XDG_STATE_HOME;
   if (state !== undefined && isAbsolute(state)) return state;
   return join(env.HOME === undefined || env.HOME === '' ? homedir() : env.HOME, '.local', 'state');

@@ -1,5 +1,6 @@
 /** Builds the native harness that a session's origin describes: its model, its tools, and the secrets among them. */
-import { tools as catalogTools } from '../../catalog.ts';
+import { tools as catalogTools, vocabulary } from '../../catalog.ts';
+import { namingMend } from '../../compose/nearest.ts';
 import type { Harness } from '../../harness.ts';
 import type { Secret } from '../../ledger/secrets.ts';
 import { resolveModel } from '../../native/model/providers.ts';
@@ -7,6 +8,8 @@ import { native } from '../../native/native.ts';
 import type { Tool } from '../../native/tool/tool.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { type OpenedCode, openOwnCode } from '../trust/own-code.ts';
+import type { Consent } from '../trust/trust.ts';
 import { givenContexts } from './context-files.ts';
 import type { Origin } from './origin.ts';
 
@@ -14,11 +17,20 @@ export interface HarnessParts {
   readonly harness: Harness;
   /** What must be taken out of everything that is stored. */
   readonly secrets: readonly Secret[];
+  /** What a person should know before the run begins. */
+  readonly notices: readonly string[];
   close(): Promise<void>;
 }
 
-/** Throws a ModelError or ToolError for what cannot be used. Nothing is sent and no process is started yet. */
-export async function openHarness(context: Context, origin: Origin): Promise<HarnessParts> {
+/**
+ * Throws for what cannot be used. Nothing is sent yet. Code of the agent folder is run only by what `consent` says, and
+ * without it not at all; a built-in tool starts nothing before its first call.
+ */
+export async function openHarness(
+  context: Context,
+  origin: Origin,
+  consent: Consent = { agent: '', trust: false, quiet: true },
+): Promise<HarnessParts> {
   const model = resolveModel(origin.model, {
     env: context.env,
     baseUrl: origin.baseUrl,
@@ -28,11 +40,17 @@ export async function openHarness(context: Context, origin: Origin): Promise<Har
     clock: context.clock,
   });
   const tools: Tool[] = [];
+  let code: OpenedCode | undefined;
   const close = async () => {
-    await Promise.all([model.close(), ...tools.map((tool) => tool.close())]);
+    await Promise.all([model.close(), code?.close(), ...tools.map((tool) => tool.close())]);
   };
   try {
-    for (const choice of origin.tools) tools.push(await openTool(choice, origin.workspace));
+    code = await openOwnCode(context, origin, consent, model.secrets);
+    for (const choice of origin.tools) {
+      tools.push(...(code.own.get(choice.name) ?? [await openTool(choice, origin.workspace)]));
+    }
+    tools.push(...code.mcp);
+    mustBeUsed(consent.capabilities ?? [], origin, tools);
   } catch (error) {
     await close();
     throw error;
@@ -40,9 +58,26 @@ export async function openHarness(context: Context, origin: Origin): Promise<Har
   const request = { maxTokens: origin.maxTokens ?? null };
   return {
     harness: native({ model, tools, request, contexts: givenContexts(origin) }),
-    secrets: model.secrets,
+    secrets: [...model.secrets, ...code.secrets],
+    notices: code.notices,
     close,
   };
+}
+
+/** A capability that only a tool of the folder could have, and none has, is a slip that would leave a tool unseen. */
+function mustBeUsed(held: readonly string[], { mcp = {} }: Origin, tools: readonly Tool[]): void {
+  const known = new Set([
+    ...vocabulary.capabilities,
+    ...Object.keys(mcp).map((server) => `mcp.${server}`),
+    ...tools.map((tool) => tool.capability),
+  ]);
+  const unknown = held.find((name) => !known.has(name));
+  if (unknown === undefined) return;
+  throw new CliError(
+    'cli.unknown-capability',
+    `agent.yaml grants the capability '${unknown}', and no tool of the agent has it.`,
+    { next: namingMend(unknown, known), details: { capability: unknown } },
+  );
 }
 
 /**

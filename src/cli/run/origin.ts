@@ -10,6 +10,12 @@ const rate = z.number().min(0);
 const text = z.string();
 const texts = z.array(text);
 
+const reads = texts.optional();
+const mcpServer = z.union([
+  z.object({ command: text, args: texts, env: texts.optional(), reads }),
+  z.object({ url: text, keyEnv: text.optional(), reads }),
+]);
+
 const originSchema = z.object({
   agentFolder: text,
   workspace: text,
@@ -31,7 +37,11 @@ const originSchema = z.object({
   contexts: z
     .array(z.object({ alias: text, path: text, bytes: z.number(), mtimeMs: z.number(), head: text }))
     .optional(),
-  tools: z.array(z.object({ name: text, options: z.record(text, z.custom<Json>()) })),
+  tools: z.array(
+    z.object({ name: text, options: z.record(text, z.custom<Json>()), own: z.literal(true).optional() }),
+  ),
+  /** MCP servers by name; of variables only the names. */
+  mcp: z.record(text, mcpServer).optional(),
   situation: z.object({
     profile: text.optional(),
     situation: text.optional(),

@@ -6,6 +6,7 @@ import type { RunSeat } from '../../run/seat.ts';
 import type { Context } from '../context.ts';
 import { openProgress } from '../view/progress.ts';
 import { showResult } from '../view/show-result.ts';
+import { visible } from '../view/visible.ts';
 import { terminalAsk } from './ask.ts';
 import type { HarnessParts } from './harness-parts.ts';
 import type { OpenedStore } from './open-store.ts';
@@ -15,6 +16,12 @@ export const approveOption = () =>
     '--approve <mode>',
     'what happens when a call needs a person: ask, pause, or deny (default: ask on a terminal, else deny)',
   ).choices(approveModes);
+
+export const trustOption = () =>
+  new Option(
+    '--trust',
+    'accept what the agent folder would run (tools/ and MCP servers) as it is now, and remember it',
+  );
 
 export interface SeatFlags {
   readonly approve?: ApproveMode | undefined;
@@ -38,6 +45,8 @@ export async function inSeat(
   ]);
   const progress = openProgress(context, flags.json === true);
   const ask = terminalAsk(context, progress);
+  if (flags.json !== true)
+    for (const notice of parts.notices) context.stderr.write(`notice: ${visible(notice)}\n`);
   try {
     const result = await work({
       harness: parts.harness,

@@ -195,7 +195,6 @@ test('a key never reaches the record or a message, also where a provider repeats
 });
 
 test.each([
-  ['mcp: { files: { command: files-server } }', 'mcp'],
   ['deliver: { intent: context }', 'deliver.intent: context'],
   ['tools: [project_read: { workspace: /etc }]', undefined],
 ])('%s is not passed over in silence', async (line, key) => {

@@ -18,7 +18,7 @@ import { readStdin, readTextFile } from '../text-file.ts';
 import { overlayLimits } from './limits.ts';
 import type { LedgerFlags } from './open-store.ts';
 import type { Origin } from './origin.ts';
-import { approveOption, type SeatFlags } from './run-seat.ts';
+import { approveOption, type SeatFlags, trustOption } from './run-seat.ts';
 
 interface RunFlags extends SituationFlags, LedgerFlags, SeatFlags {
   readonly workspace?: string | undefined;
@@ -31,6 +31,7 @@ interface RunFlags extends SituationFlags, LedgerFlags, SeatFlags {
   readonly maxTokens?: number | undefined;
   readonly taskFile?: string | undefined;
   readonly context?: readonly string[] | undefined;
+  readonly trust?: true | undefined;
 }
 
 /** `task` is what stood after `--`, which the parser never sees. */
@@ -72,6 +73,7 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
       'a file that the model may look into without reading it whole; may be repeated',
       collect,
     )
+    .addOption(trustOption())
     .option('--ledger <path>', 'the ledger (default: the nearest .writ, else the one of the user)')
     .option('--json', 'print the result as one JSON object');
   return withExamples(flags, [
@@ -104,7 +106,14 @@ async function runTask(
     ]);
   const contexts = await contextFiles(context, flags, composed.workspace);
   const origin = contexts.length === 0 ? described : { ...described, contexts };
-  const parts = await openHarness(context, origin);
+  const { key: agent, capabilities } = composed.agent;
+  const quiet = flags.json === true;
+  const parts = await openHarness(context, origin, {
+    agent,
+    trust: flags.trust === true,
+    quiet,
+    capabilities,
+  });
   try {
     const opened = await openStore(context, flags, composed.workspace);
     try {
@@ -146,11 +155,11 @@ async function readTask(context: Context, flags: RunFlags, task: string | undefi
 }
 
 // What an agent asks for and this harness does not do must not be passed over: it may be what makes the agent safe.
-function mustBeKeepable({ skills, mcp, deliver }: Agent): void {
+function mustBeKeepable({ skills, deliver }: Agent): void {
   const { intent } = deliver;
   // The text is the whole system message: nothing of a vendor's is there to keep, so replace and append come to the same.
   const channel = intent === 'developer' || intent === 'context' ? `deliver.intent: ${intent}` : undefined;
-  const asked = skills.length > 0 ? 'skills' : mcp.size > 0 ? 'mcp' : channel;
+  const asked = skills.length > 0 ? 'skills' : channel;
   if (asked === undefined) return;
   throw new CliError('cli.unsupported', `agent.yaml sets ${asked}, which the native harness does not keep.`, {
     next: `Take ${asked} out, or use an agent without it.`,
@@ -175,7 +184,8 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
     keyEnv: flags.keyEnv,
     maxTokens: flags.maxTokens,
     price: agent.prices.get(model),
-    tools: agent.tools.map(({ name, options }) => ({ name, options: { ...options } })),
+    tools: agent.tools.map(({ options, ...tool }) => ({ ...tool, options: { ...options } })),
+    ...(agent.mcp.size === 0 ? {} : { mcp: JSON.parse(JSON.stringify(Object.fromEntries(agent.mcp))) }),
     situation: absoluteFlags(context, agent, flags),
   };
 }

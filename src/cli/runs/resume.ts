@@ -9,11 +9,12 @@ import { errorText } from '../report-error.ts';
 import { overlayLimits } from '../run/limits.ts';
 import { type LedgerFlags, type OpenedStore, openStoreToRead } from '../run/open-store.ts';
 import type { Origin } from '../run/origin.ts';
-import { approveOption, inSeat, type SeatFlags } from '../run/run-seat.ts';
+import { approveOption, inSeat, type SeatFlags, trustOption } from '../run/run-seat.ts';
 import { findRun, ledgerWords, runWords } from './find-run.ts';
 
 interface ResumeFlags extends LedgerFlags, SeatFlags {
   readonly budget?: readonly string[] | undefined;
+  readonly trust?: true | undefined;
 }
 
 export function resumeCommand({ context, command, done }: NewCommand) {
@@ -24,6 +25,7 @@ export function resumeCommand({ context, command, done }: NewCommand) {
     )
     .argument('<run>', runWords)
     .addOption(approveOption())
+    .addOption(trustOption())
     .option(
       '--budget <k=v>',
       'a limit over those of the run, or k=none to lift one; may be repeated',
@@ -58,7 +60,8 @@ async function carryOn(
   const { run, session } = await findRun(opened.store, word, opened.path);
   const origin = await originOfRun(opened.store, run.id, session);
   const limits = flags.budget === undefined ? undefined : await limitsOf(opened, run, flags.budget);
-  const parts = await openHarness(context, origin);
+  const quiet = flags.json === true;
+  const parts = await openHarness(context, origin, { agent: session.agent, trust: flags.trust === true, quiet });
   try {
     const promptNow = await composedNow(context, origin, flags.json === true);
     return await inSeat(context, opened, parts, flags, (seat) =>

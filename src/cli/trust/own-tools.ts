@@ -1,0 +1,103 @@
+/** Tools that an agent folder brings: its files are run, and what they make is checked before a model sees it. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { messageOf } from '../../errors.ts';
+import type { Tool } from '../../native/tool/tool.ts';
+import { isRecord, type Json } from '../../protocol/json.ts';
+import { CliError } from '../errors.ts';
+import type { PrivateCopy } from './tool-files.ts';
+
+export interface OwnTool {
+  readonly name: string;
+  readonly options: { readonly [name: string]: Json };
+}
+
+/** What a tool file's function gets. */
+export interface OwnToolContext {
+  /** The absolute path of the session's workspace. */
+  readonly workspace: string;
+  /** As agent.yaml gives them; the file checks them itself. */
+  readonly options: { readonly [name: string]: Json };
+}
+
+/** A file that has not said what its tools are by then never will. */
+const loadTimeoutMs = 10_000;
+
+/**
+ * Runs `tools/<name>.mjs` of the copy and returns its tools: the default export, or what that function returns. Each is
+ * called `<name>`, or `<name>_…`. Throws `cli.bad-tool` with the file's path.
+ */
+export async function loadOwnTool(
+  copy: PrivateCopy,
+  { name, options }: OwnTool,
+  workspace: string,
+): Promise<readonly Tool[]> {
+  const file = `tools/${name}.mjs`;
+  const made = await inTime(makeTools(join(copy.folder, file), { workspace, options })).catch((cause) => {
+    const said = messageOf(cause).replaceAll(`${copy.folder}/`, '');
+    throw bad(file, `could not be loaded: ${said}`, 'Correct the file.', cause);
+  });
+  const tools = Array.isArray(made) ? made : [made];
+  for (const tool of tools) {
+    if (!isTool(tool)) {
+      throw bad(
+        file,
+        `expected a tool from defineTool, found ${wordsFor(tool)}`,
+        'Return what defineTool returns.',
+      );
+    }
+    const called = tool.schema.name;
+    if (called !== name && !called.startsWith(`${name}_`)) {
+      throw bad(
+        file,
+        `expected its tools to be called ${name}, or ${name}_ and more, found '${called}'`,
+        `Name the file ${called}.mjs, or rename the tool.`,
+      );
+    }
+  }
+  return tools;
+}
+
+async function makeTools(path: string, context: OwnToolContext): Promise<unknown> {
+  const module: { readonly default?: unknown } = await import(pathToFileURL(path).href);
+  const made = module.default;
+  if (typeof made === 'function') return made(context);
+  if (made !== undefined && Object.keys(context.options).length > 0)
+    throw new Error(
+      'agent.yaml gives it options, and its default export is no function that could take them',
+    );
+  return made;
+}
+
+async function inTime(loading: Promise<unknown>): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it was not ready within ${loadTimeoutMs} ms`)), loadTimeoutMs);
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `defineTool` has checked the rest. */
+function isTool(value: unknown): value is Tool {
+  if (!isRecord(value) || !isRecord(value.schema) || typeof value.schema.name !== 'string') return false;
+  return ['check', 'execute', 'effectKey', 'close'].every((method) => typeof value[method] === 'function');
+}
+
+function wordsFor(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  return isRecord(value)
+    ? `an object with ${Object.keys(value).slice(0, 5).join(', ') || 'no fields'}`
+    : typeof value;
+}
+
+function bad(file: string, found: string, next: string, cause?: unknown): CliError {
+  return new CliError('cli.bad-tool', `${file} ${found}.`, {
+    next,
+    details: { file },
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
