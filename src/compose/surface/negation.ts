@@ -77,7 +77,8 @@ function endsPhrase(next: Word | undefined): boolean {
 /** The longest name that begins at a word, articles and the like passed over. */
 function nameAt(words: readonly Word[], at: number, names: Phrases<number>): Match | undefined {
   for (let start = at; start < words.length; start += 1) {
-    if (start > at && words[start]?.gap !== 'none') return undefined;
+    const gap = words[start]?.gap;
+    if (gap === 'end' || (start > at && gap === 'comma')) return undefined;
     let longest: Match | undefined;
     for (const { end, values } of names.at(words, start))
       longest = { documents: values, from: start, to: end };

@@ -12,7 +12,7 @@ export interface Word {
 const run = /[\p{L}\p{N}]+/gu;
 const asciiRun = /[A-Za-z0-9]+/g;
 // A dot inside `node.js` separates nothing; one before a blank does.
-const ending = /[.;:!?)\]](?:\s|$)|\n/;
+const ending = /[.;:!?)\]][^\s]*\s|\n/;
 const beyondAscii = /[\u0080-\uffff]/;
 
 /** The words of a text in order; `sql_query`, `sql-query` and `SQL query` are two words each. */
