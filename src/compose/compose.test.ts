@@ -199,7 +199,14 @@ describe('texts given for the session', () => {
     const [stock, own] = [await composed(agent), await composed(agent, { texts: { identity: 'I am B.' } })];
     expect(own.layers.slice(1)).toEqual(stock.layers.slice(1));
     expect(own.layers[0]).toMatchObject({ id: 'identity', text: 'I am B.\n', fragments: [] });
-    expect(own.decisions[0]).toMatchObject({ fragment: 'who', included: false, value: 'true' });
+    expect(own.decisions[0]).toEqual({
+      fragment: 'who',
+      included: false,
+      value: 'true',
+      when: null,
+      facts: [],
+      replaced: true,
+    });
     expect(own.decisions.slice(1)).toEqual(stock.decisions.slice(1));
   });
 });

@@ -7,7 +7,7 @@ import type { Condition, ReadFact } from './conditions.ts';
 import type { Fact } from './facts.ts';
 import { blankLineAfter, givenLayer, layerOf, sizesOf, tokenMethod } from './layers.ts';
 import { trimBlank } from './outside-text.ts';
-import { factReader, fragmentsOf, hasText, type Situation } from './situation.ts';
+import { factReader, fragmentsOf, isReplaced, type Situation } from './situation.ts';
 import { renderTemplate } from './template.ts';
 
 interface Choice {
@@ -24,14 +24,14 @@ interface Choice {
 export function compose(agent: Agent, situation: Situation): Composition {
   const read = factReader(situation.facts);
   const stable: ReadFact = (name) => (declarationOf(agent, name)?.volatile ? undefined : read(name));
-  const identityGiven = hasText(situation.texts.identity);
   const choices: Choice[] = [];
   const decisions: Decision[] = [];
   for (const fragment of fragmentsOf(agent, situation.profile)) {
-    const replaced = identityGiven && fragment.layer === 'identity';
+    const replaced = isReplaced(fragment, situation.texts);
     const value = fragment.when === null ? true : fragment.when.evaluate(read);
     const included = !replaced && (value ?? fragment.unknown === 'keep');
-    decisions.push(decisionOf(fragment, included, value, situation.facts));
+    const decision = decisionOf(fragment, included, value, situation.facts);
+    decisions.push(replaced ? { ...decision, replaced } : decision);
     if (!replaced) {
       choices.push({ fragment, included, volatile: isVolatile(agent, fragment, included, stable) });
     }

@@ -78,13 +78,49 @@ FRAGMENTS
   });
 });
 
+describe('explain with the agent', () => {
+  test('shows titles and evidence, why a replaced identity is out, and what stands in no profile', async () => {
+    const folder = folderWith({
+      'agent.yaml': `${agentYaml(['who', 'base'])}facts: { dbt: { type: bool } }\n`,
+      'instructions/who.md': '---\nlayer: identity\nwhen: dbt\nunknown: drop\n---\nI.\n',
+      'instructions/base.md': '---\ntitle: How you work\nevidence: [one.yaml, two.yaml]\n---\nBase.\n',
+      'instructions/spare.md': 'Spare.\n',
+    });
+    const agent = await loadAgent(folder, vocabulary);
+    const one = compose(agent, await settle(agent, { texts: { identity: 'Me.' } }, []));
+    const [, decisions] = explain(one, agent).split('FRAGMENTS\n');
+    expect(decisions).toBe(`  out  who
+       replaced by the identity given for the session
+       when dbt → unknown
+         dbt is unknown: nothing gave it a value (agent.yaml)
+  in   base · How you work
+       evidence: one.yaml
+       evidence: two.yaml
+
+NOT USED, in no profile
+  spare · instructions/spare.md
+`);
+    expect(explain(one)).not.toContain('NOT USED');
+  });
+
+  test('cuts no character in half at the margin', async () => {
+    for (const lead of ['', 'x']) {
+      const text = explain({ ...(await composition()), agent: `${lead}${'😀'.repeat(120)}` });
+      expect(text).not.toMatch(/\p{Surrogate}/u);
+    }
+  });
+});
+
 test('the JSON has its keys in the promised order', async () => {
   const json = compositionJson(await composition());
   expect(Object.keys(json)).toEqual(
     'agent digest bytes characters tokens tokenMethod text stablePrefixBytes layers decisions'.split(' '),
   );
   expect(Object.keys(json.layers[0] ?? {})).toEqual('id title bytes tokens digest fragments'.split(' '));
-  expect(Object.keys(json.decisions[0] ?? {})).toEqual('fragment included value when facts'.split(' '));
+  expect(Object.keys(json.decisions[0] ?? {})).toEqual(
+    'fragment included value when facts replaced'.split(' '),
+  );
+  expect(Object.keys(json.decisions[1] ?? {})).toEqual('fragment included value when facts'.split(' '));
   const guard = json.decisions[2];
   expect(guard?.facts.map((fact) => Object.keys(fact))).toEqual([
     ['name', 'known', 'value', 'source'],

@@ -1,11 +1,15 @@
 /** A composition shown: as plain text for people, and as the object that `--json` prints. */
 import type { Composition, Decision, FactRecord, Layer } from '../protocol/composition.ts';
+import type { Agent } from './agent.ts';
 import { oneLine } from './outside-text.ts';
 
 const columns = 100;
 
-/** Layers with their sizes, each decision with its condition and facts, and the stable prefix; 100 columns wide. */
-export function explain(composition: Composition): string {
+/**
+ * Layers with their sizes, each decision with its condition and facts, and the stable prefix; 100 columns wide. With the
+ * agent, fragments bear their titles and evidence, and those that stand in no profile are named.
+ */
+export function explain(composition: Composition, agentOf?: Pick<Agent, 'fragments' | 'unused'>): string {
   const { agent, profile, digest, bytes, characters, tokens, tokenMethod: method } = composition;
   const lines = [
     ...wrapped(`agent ${agent}, profile ${profile}`, 0),
@@ -21,7 +25,8 @@ export function explain(composition: Composition): string {
     'FRAGMENTS',
     ...(composition.decisions.length === 0
       ? ['  none in this profile']
-      : composition.decisions.flatMap(decisionLines)),
+      : composition.decisions.flatMap((decision) => decisionLines(decision, agentOf))),
+    ...unusedLines(agentOf),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -45,18 +50,23 @@ function layerLines(layer: Layer): string[] {
   return [head, ...wrapped(fragments, 6)];
 }
 
-function decisionLines(decision: Decision): string[] {
-  const { fragment, included, value, when } = decision;
-  const head = wrapped(`${included ? 'in ' : 'out'}  ${fragment}`, 2);
-  if (when === null)
-    return included ? head : [...head, '       replaced by the identity given for the session'];
-  const kept = value === 'unknown' ? (included ? ', kept' : ', dropped') : '';
-  const replaced = value === 'true' && !included ? ', replaced by the identity given for the session' : '';
+function decisionLines(decision: Decision, agentOf: Pick<Agent, 'fragments'> | undefined): string[] {
+  const { fragment, included, value, when, replaced, facts } = decision;
+  const { title = null, evidence = [] } = agentOf?.fragments.get(fragment) ?? {};
+  const unknown = value !== 'unknown' || replaced ? '' : included ? ', kept' : ', dropped';
   return [
-    ...head,
-    ...wrapped(`when ${oneLine(when)} → ${value}${kept}${replaced}`, 7),
-    ...decision.facts.flatMap((fact) => wrapped(factText(fact), 9)),
+    ...wrapped(`${included ? 'in ' : 'out'}  ${fragment}${title === null ? '' : ` · ${oneLine(title)}`}`, 2),
+    ...(replaced ? ['       replaced by the identity given for the session'] : []),
+    ...(when === null ? [] : wrapped(`when ${oneLine(when)} → ${value}${unknown}`, 7)),
+    ...facts.flatMap((fact) => wrapped(factText(fact), 9)),
+    ...evidence.flatMap((place) => wrapped(`evidence: ${oneLine(place)}`, 7)),
   ];
+}
+
+function unusedLines(agentOf: Pick<Agent, 'fragments' | 'unused'> | undefined): string[] {
+  if (agentOf === undefined || agentOf.unused.length === 0) return [];
+  const line = (id: string) => `${id} · ${oneLine(agentOf.fragments.get(id)?.file ?? '')}`;
+  return ['', 'NOT USED, in no profile', ...agentOf.unused.flatMap((id) => wrapped(line(id), 2))];
 }
 
 function factText(fact: FactRecord): string {
@@ -73,10 +83,15 @@ function wrapped(text: string, indent: number): string[] {
     const pad = ' '.repeat(margin);
     if (rest.length <= width) return [...lines, pad + rest];
     const space = rest.lastIndexOf(' ', width);
-    const cut = space > 0 ? space : width;
+    const cut = space > 0 ? space : wholeCharacters(rest, width);
     lines.push(pad + rest.slice(0, cut));
     rest = rest.slice(space > 0 ? cut + 1 : cut);
   }
+}
+
+// The place at or before `at` that does not cut a character in half.
+function wholeCharacters(text: string, at: number): number {
+  return /[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at - 1 : at;
 }
 
 /** What `compose --json` prints: the composition in a fixed order of keys, the text once and not again by layer. */
@@ -107,12 +122,13 @@ export function compositionJson(composition: Composition): CompositionJson {
       digest,
       fragments,
     })),
-    decisions: composition.decisions.map(({ fragment, included, value, when, facts }) => ({
+    decisions: composition.decisions.map(({ fragment, included, value, when, facts, replaced }) => ({
       fragment,
       included,
       value,
       when,
       facts: facts.map(factJson),
+      ...(replaced ? { replaced } : {}),
     })),
   };
 }

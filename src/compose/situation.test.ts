@@ -165,6 +165,9 @@ describe('probes', () => {
     };
     expect(await lookedUp('when: mode == "x"', {})).toBe(0);
     expect(await lookedUp('layer: identity', { texts: { identity: 'I' } })).toBe(0);
+    const asked = 'layer: identity\nwhen: workspace.dbt';
+    expect(await lookedUp(asked, { texts: { identity: 'I' } })).toBe(0);
+    expect(await lookedUp(asked, {})).toBe(1);
     expect(await lookedUp('layer: identity', { texts: { identity: ' ' } })).toBe(1);
   });
 

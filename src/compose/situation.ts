@@ -98,7 +98,8 @@ export async function settle(
     env: input.env ?? {},
     signal: input.signal,
   });
-  for (const fragment of fragments) await lookUp.fragment(fragment, hasText(input.texts?.identity));
+  for (const fragment of fragments)
+    if (!isReplaced(fragment, input.texts ?? {})) await lookUp.fragment(fragment);
   for (const [name, declaration] of pending) {
     facts.set(name, {
       known: false,
@@ -111,6 +112,11 @@ export async function settle(
     facts: new Map([...facts].sort(([a], [b]) => (a < b ? -1 : 1))),
     texts: input.texts ?? {},
   };
+}
+
+/** True for a fragment in whose place the identity given for the session stands. */
+export function isReplaced(fragment: Fragment, texts: SessionTexts): boolean {
+  return fragment.layer === 'identity' && hasText(texts.identity);
 }
 
 /** True for a text with more in it than blank space. */
@@ -246,12 +252,11 @@ class LookUp {
     this.#read = factReader(facts);
   }
 
-  async fragment(fragment: Fragment, identityGiven: boolean): Promise<void> {
+  async fragment(fragment: Fragment): Promise<void> {
     if (fragment.when !== null) await this.#decide(fragment.when);
     const value = fragment.when === null ? true : fragment.when.evaluate(this.#read);
     const included = value ?? fragment.unknown === 'keep';
-    const replaced = fragment.layer === 'identity' && identityGiven;
-    if (included && !replaced && fragment.template !== null) await this.#pieces(fragment.template.pieces);
+    if (included && fragment.template !== null) await this.#pieces(fragment.template.pieces);
   }
 
   async #pieces(pieces: readonly Piece[]): Promise<void> {

@@ -25,6 +25,8 @@ export interface Decision {
   readonly when: string | null;
   /** The facts that the condition read, in the order of their names. */
   readonly facts: readonly FactRecord[];
+  /** Set where the fragment is out because the identity given for the session stands in its place, whatever the value. */
+  readonly replaced?: true;
 }
 
 export interface Layer {

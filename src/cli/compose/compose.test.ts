@@ -64,6 +64,12 @@ test('texts of the session are read from files and stand in their layers', async
 test('--explain shows decisions instead of the text', async () => {
   const { stdout } = await compose('--explain', '--situation', 'lit');
   expect(stdout).toContain('lamp = true (situation lit)');
+  expect(stdout).not.toContain('NOT USED');
+  await writeFiles(cwd, { 'a/instructions/spare.md': 'Spare.\n' });
+  expect((await compose('--explain')).stdout).toMatch(
+    /\nNOT USED, in no profile\n {2}spare · instructions\/spare.md\n$/,
+  );
+  expect(await compose()).toEqual({ code: 0, stdout: 'You answer tests.\n', stderr: '' });
 });
 
 test.each([

@@ -20,10 +20,10 @@ export function composeCommand({ context, command, done }: NewCommand) {
     'writ compose agents/analyst --situation headless-plain --explain',
     'writ compose agents/analyst --fact workspace.dbt=true | sha256sum',
   ]).action(async (folder, options) => {
-    const { composition } = await composeFolder(context, folder, options);
+    const { agent, composition } = await composeFolder(context, folder, options);
     const { compositionJson, explain } = await import('../../compose/explain.ts');
     if (options.json) printJson(context, compositionJson(composition));
-    else context.stdout.write(options.explain ? explain(composition) : composition.text);
+    else context.stdout.write(options.explain ? explain(composition, agent) : composition.text);
     done(exitCodes.completed);
   });
 }
