@@ -1,4 +1,6 @@
 /** One request through the AI SDK: sent once, stopped when it must be, and ended as a typed reply. */
+import { setMaxListeners } from 'node:events';
+import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
 import { noUsage } from '../../protocol/usage.ts';
 import { callsMax } from '../../wire/call-fault.ts';
 import type { Finish } from '../../wire/wire.ts';
@@ -31,6 +33,7 @@ export class SdkFlight {
   #stopped: Stop | null = null;
   #firstPartMs: number | null = null;
   #timer: NodeJS.Timeout | undefined;
+  #reader: ReadableStreamDefaultReader<LanguageModelV3StreamPart> | undefined;
   #watched = true;
 
   constructor(asking: SdkAsking, how: SendOptions) {
@@ -47,6 +50,8 @@ export class SdkFlight {
     });
     if (signal.aborted) this.#stop('cancelled');
     if (this.#stopped !== null) return this.#stoppedReply(this.#stopped);
+    // One signal may stand over any number of requests; that is no leak, because each takes its listener away.
+    setMaxListeners(0, signal);
     signal.addEventListener('abort', this.cancel, { once: true });
     this.#wait('no-answer', this.#asking.limits.firstByteTimeoutMs);
     void this.#run(body).then(this.#settle);
@@ -67,14 +72,16 @@ export class SdkFlight {
       if (result.request?.body !== undefined)
         this.#answer.keep({ type: 'request', body: result.request.body });
       const reader = result.stream.getReader();
+      this.#reader = reader;
+      // A stop before this one found no reader to let go of.
+      if (this.#stopped !== null) this.#letGo();
       for (let part = await reader.read(); !part.done; part = await reader.read()) {
         // This one says only that there is a stream.
         if (part.value.type !== 'stream-start') this.#moved();
         const delta = this.#answer.take(part.value);
         if (delta !== undefined) this.#show(delta);
         if (this.#asking.strict && this.#answer.warnings.length > 0) {
-          this.#abort.abort();
-          reader.cancel().catch(() => {});
+          this.#letGo();
           return this.#failed(droppedFault(this.#asking, this.#answer.warnings));
         }
       }
@@ -134,8 +141,14 @@ export class SdkFlight {
   #stop(how: Stop): void {
     if (this.#stopped !== null) return;
     this.#stopped = how;
-    this.#abort.abort();
     this.#settle(this.#stoppedReply(how));
+    this.#letGo();
+  }
+
+  // An SDK that does not heed the signal would go on to send parts that nobody reads.
+  #letGo(): void {
+    this.#abort.abort();
+    this.#reader?.cancel().catch(() => {});
   }
 
   #stoppedReply(how: Stop): ModelReply {
@@ -154,6 +167,7 @@ export class SdkFlight {
   }
 
   #moved(): void {
+    if (this.#stopped !== null) return;
     if (this.#firstPartMs !== null) {
       this.#timer?.refresh();
       return;

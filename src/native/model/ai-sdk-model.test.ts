@@ -1,4 +1,5 @@
 /** What holds for models of the AI SDK alone: warnings, settings, provider data, and every way in which an SDK can misbehave. */
+import { getEventListeners } from 'node:events';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type {
@@ -475,6 +476,51 @@ describe('an SDK that misbehaves', () => {
       usage: unknownUsage,
     });
     expect(calls[0]?.abortSignal?.aborted).toBe(true);
+  });
+
+  test('goes on after a cancel: its stream is let go of, and what it still sends counts for nothing', async () => {
+    let cancelled = false;
+    const stream = new ReadableStream<LanguageModelV3StreamPart>({
+      start: (controller) => {
+        for (const part of [start, ...text('Half')]) controller.enqueue(part);
+      },
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    const { sdk } = scripted([]);
+    let answer = (_: object): void => {};
+    const late = new Promise<{ stream: typeof stream }>((resolve) => {
+      answer = () => resolve({ stream });
+    });
+    const model = aiSdkModel({ ...sdk, doStream: () => late });
+    open.push(model);
+    const shown: string[] = [];
+    const cancel = new AbortController();
+    const under = model.send(model.body({ ...none, messages: [] }), {
+      signal: cancel.signal,
+      onDelta: (delta) => shown.push(delta.text),
+    });
+    cancel.abort();
+    expect(await under).toMatchObject({ error: { code: 'model.cancelled' } });
+    answer({});
+    await expect.poll(() => cancelled).toBe(true);
+    expect(shown).toEqual([]);
+  });
+
+  test('is asked many times at once under one signal, and leaves nothing behind', async () => {
+    const warnings: Error[] = [];
+    const warn = (warning: Error) => warnings.push(warning);
+    process.on('warning', warn);
+    const { model } = modelOf([start, ...text('Hi'), finish]);
+    const { signal } = new AbortController();
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, () => model.send(model.body({ ...none, messages: [] }), { signal })),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    process.off('warning', warn);
+    expect(replies.every((reply) => reply.ok)).toBe(true);
+    expect([warnings, getEventListeners(signal, 'abort')]).toEqual([[], []]);
   });
 
   test('gives parts that JSON cannot hold, and the record is made all the same', async () => {
