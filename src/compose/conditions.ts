@@ -22,7 +22,7 @@ export type CompileCondition = (source: string) => Condition;
 
 type Evaluate = (read: ReadFact) => FactValue | undefined;
 type Compile = (node: ASTNode) => Evaluate;
-type FactTypes = ReadonlyMap<string, FactType>;
+export type FactTypes = ReadonlyMap<string, FactType>;
 
 const celTypes: Readonly<Record<FactType, string>> = {
   bool: 'bool',
@@ -64,6 +64,13 @@ export function conditionCompiler(facts: FactTypes): CompileCondition {
       evaluate: (from) => evaluate(from) as boolean | undefined,
     };
   };
+}
+
+/** A part of a condition that was compiled before, by itself. */
+export function conditionPart(node: ASTNode, facts: FactTypes): Pick<Condition, 'facts' | 'evaluate'> {
+  const read = new Set<string>();
+  const evaluate = compileNode(node, facts, read, 0);
+  return { facts: [...read].sort(), evaluate: (from) => evaluate(from) as boolean | undefined };
 }
 
 /** True where CEL keeps the name for itself, as a reserved word or the name of a type. */

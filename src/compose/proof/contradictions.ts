@@ -1,5 +1,5 @@
 /** Pairs of fragments whose conditions are never true together, and whether both can be in a prompt all the same. */
-import type { CompileCondition } from '../conditions.ts';
+import type { FactTypes } from '../conditions.ts';
 import { conditionDecider, type FragmentDecider } from './fragment-decider.ts';
 import { type FactRange, reach } from './reach.ts';
 
@@ -16,12 +16,12 @@ const pairsMax = 2_000;
 /** Looks at each pair of a group that shares a fact, where each condition can be true by itself. */
 export function contradictions(
   group: { readonly deciders: readonly FragmentDecider[]; readonly ranges: readonly FactRange[] },
-  compile: CompileCondition,
+  types: FactTypes,
 ): Contradiction[] {
   const conditional = group.deciders.flatMap((decider) => {
     const { when } = decider.fragment;
     if (when === null) return [];
-    return [{ fragment: decider.fragment, when, decider: conditionDecider(when, compile) }];
+    return [{ fragment: decider.fragment, when, decider: conditionDecider(when, types) }];
   });
   const found: Contradiction[] = [];
   let pairs = 0;

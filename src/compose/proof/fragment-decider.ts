@@ -1,6 +1,6 @@
 /** A fragment as something that situations decide: in or out, and which branches of its template are taken. */
 import type { Agent, Fragment } from '../agent.ts';
-import { type CompileCondition, type Condition, conditionCompiler, type ReadFact } from '../conditions.ts';
+import type { Condition, FactTypes, ReadFact } from '../conditions.ts';
 import type { Piece } from '../template.ts';
 import type { Decider } from './reach.ts';
 import { type RestOf, restOf } from './residual.ts';
@@ -9,15 +9,15 @@ export interface FragmentDecider extends Decider {
   readonly fragment: Fragment;
 }
 
-/** The compiler for parts of this agent's conditions. */
-export function partCompiler(agent: Agent): CompileCondition {
-  return conditionCompiler(new Map([...agent.facts].map(([name, fact]) => [name, fact.type])));
+/** The types of all facts that this agent's conditions may read. */
+export function factTypesOf(agent: Agent): FactTypes {
+  return new Map([...agent.facts].map(([name, fact]) => [name, fact.type]));
 }
 
 /** The decider of a fragment; null where nothing decides it. Its outcomes are `out` and `in`, with a letter per branch. */
-export function fragmentDecider(fragment: Fragment, compile: CompileCondition): FragmentDecider | null {
-  const when = fragment.when === null ? null : restOf(fragment.when, compile);
-  const branches = fragment.template === null ? [] : branchesOf(fragment.template.pieces, compile);
+export function fragmentDecider(fragment: Fragment, types: FactTypes): FragmentDecider | null {
+  const when = fragment.when === null ? null : restOf(fragment.when, types);
+  const branches = fragment.template === null ? [] : branchesOf(fragment.template.pieces, types);
   const facts = new Set([...(fragment.when?.facts ?? []), ...branches.flatMap((branch) => branch.facts)]);
   if (when === null && branches.length === 0) return null;
   return {
@@ -36,8 +36,8 @@ export function fragmentDecider(fragment: Fragment, compile: CompileCondition): 
 }
 
 /** The decider of a condition by itself: true, false or unknown. */
-export function conditionDecider(condition: Condition, compile: CompileCondition): Decider {
-  const rest = restOf(condition, compile);
+export function conditionDecider(condition: Condition, types: FactTypes): Decider {
+  const rest = restOf(condition, types);
   return {
     facts: condition.facts,
     state(read, settled) {
@@ -53,14 +53,10 @@ interface Branch {
   state(read: ReadFact, settled: (name: string) => boolean): string;
 }
 
-function branchesOf(
-  pieces: readonly Piece[],
-  compile: CompileCondition,
-  outer: readonly Outer[] = [],
-): Branch[] {
+function branchesOf(pieces: readonly Piece[], types: FactTypes, outer: readonly Outer[] = []): Branch[] {
   return pieces.flatMap((piece) => {
     if (piece.kind !== 'when') return [];
-    const rest = restOf(piece.condition, compile);
+    const rest = restOf(piece.condition, types);
     const side = (read: ReadFact, settled: (name: string) => boolean) => {
       const left = rest(read, settled);
       if (left.length > 1) return left;
@@ -79,8 +75,8 @@ function branchesOf(
     const inside = (wanted: '1' | '2') => [...outer, { facts: own.facts, wanted, side }];
     return [
       own,
-      ...branchesOf(piece.first, compile, inside('1')),
-      ...branchesOf(piece.otherwise, compile, inside('2')),
+      ...branchesOf(piece.first, types, inside('1')),
+      ...branchesOf(piece.otherwise, types, inside('2')),
     ];
   });
 }

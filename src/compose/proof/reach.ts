@@ -16,17 +16,19 @@ export interface FactRange {
 /** A reachable combination: the final state of each decider, and the facts of one situation that leads there. */
 export interface Reached {
   readonly outcomes: readonly string[];
-  readonly example: ReadonlyMap<string, Possible>;
+  example(): ReadonlyMap<string, Possible>;
 }
 
+/** The state of each decider by its number in that decider's table, and the facts that led there. */
 interface Partial {
-  readonly states: readonly string[];
+  readonly states: readonly number[];
   readonly values: readonly Possible[];
 }
 
 /**
  * All reachable combinations, or null where more than `max` of them, finished or not, would have to be kept at once.
- * Facts are taken in an order in which deciders are finished early; states that are equal are followed once.
+ * Facts are taken in an order in which deciders are finished early; states that are equal are followed once. Equal
+ * states have equal futures, so that a decider is asked once for each state and value, not for each combination.
  */
 export function reach(
   deciders: readonly Decider[],
@@ -35,32 +37,72 @@ export function reach(
 ): Reached[] | null {
   const facts = ordered(deciders, ranges);
   const place = new Map(facts.map((fact, i) => [fact.name, i]));
-  const readers = facts.map(({ name }) =>
-    deciders.flatMap((one, i) => (one.facts.includes(name) ? [i] : [])),
-  );
+  const tables = deciders.map(() => new Table());
   let values: readonly Possible[] = [];
   const read: ReadFact = (name) => values[place.get(name) ?? facts.length];
   const settled = (name: string) => (place.get(name) ?? facts.length) < values.length;
-  let partials: Partial[] = [{ states: deciders.map((one) => one.state(read, settled)), values }];
-  for (const [i, fact] of facts.entries()) {
+  const ask = (at: number) => tables[at]?.numberOf(deciders[at]?.state(read, settled) ?? '') ?? 0;
+  let partials: Partial[] = [{ states: deciders.map((_one, at) => ask(at)), values }];
+  for (const fact of facts) {
+    // Numbers are written as characters, of which there are a million.
+    if (tables.some((table) => table.size + 2 * max > 0x10ffff)) return null;
+    const readers = deciders.flatMap((one, at) => (one.facts.includes(fact.name) ? [at] : []));
+    const known = deciders.map(() => new Map<number, number>());
     const next = new Map<string, Partial>();
     for (const partial of partials) {
-      const waiting = (readers[i] ?? []).filter((at) => !isFinal(partial.states[at]));
-      for (const value of waiting.length === 0 ? fact.values.slice(0, 1) : fact.values) {
+      const waiting = readers.filter((at) => !isFinal(tables[at]?.stateOf(partial.states[at])));
+      const tried = waiting.length === 0 ? fact.values.slice(0, 1) : fact.values;
+      tried.forEach((value, v) => {
         values = [...partial.values, value];
         const states = [...partial.states];
-        for (const at of waiting) states[at] = deciders[at]?.state(read, settled) ?? '';
-        const key = states.join('\u0000');
+        for (const at of waiting) {
+          const asked = known[at];
+          const key = (partial.states[at] ?? 0) * fact.values.length + v;
+          const after = asked?.get(key) ?? ask(at);
+          asked?.set(key, after);
+          states[at] = after;
+        }
+        const key = String.fromCodePoint(...states);
         if (!next.has(key)) next.set(key, { states, values });
-      }
+      });
       if (next.size > max) return null;
     }
     partials = [...next.values()];
   }
   return partials.map(({ states, values: found }) => ({
-    outcomes: states.map((state) => state.slice(1)),
-    example: new Map(facts.map(({ name }, i) => [name, found[i]])),
+    outcomes: states.map((number, at) => tables[at]?.outcomeOf(number) ?? ''),
+    // Only some are looked at, and a map for each would cost more than finding them.
+    example: () => new Map(facts.map(({ name }, i) => [name, found[i]])),
   }));
+}
+
+/** States by number, in the order in which they were met. */
+class Table {
+  readonly #states: string[] = [];
+  readonly #outcomes: string[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  get size(): number {
+    return this.#states.length;
+  }
+
+  numberOf(state: string): number {
+    const known = this.#numbers.get(state);
+    if (known !== undefined) return known;
+    // Halves of characters are passed over: two of them in a key would be one character.
+    if (this.#states.length === 0xd800) this.#states.length = 0xe000;
+    this.#numbers.set(state, this.#states.length);
+    this.#outcomes[this.#states.length] = state.slice(1);
+    return this.#states.push(state) - 1;
+  }
+
+  outcomeOf(number: number): string | undefined {
+    return this.#outcomes[number];
+  }
+
+  stateOf(number: number | undefined): string | undefined {
+    return number === undefined ? undefined : this.#states[number];
+  }
 }
 
 function isFinal(state: string | undefined): boolean {

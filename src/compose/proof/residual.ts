@@ -1,6 +1,6 @@
 /** What is left of a condition once some of its facts are settled: two situations with the same rest need no telling apart. */
 import type { ASTNode } from '@marcbachmann/cel-js';
-import type { CompileCondition, Condition, ReadFact } from '../conditions.ts';
+import { type Condition, conditionPart, type FactTypes, type ReadFact } from '../conditions.ts';
 import { syntaxOf } from './fact-values.ts';
 
 /** `T`, `F`, `U` (unknown), or the rest as a text that is equal only where all completions agree. */
@@ -13,7 +13,7 @@ const joins = ['&&', '||', '!_', '?:'];
 const booleans = [...joins, '==', '!=', '<', '<=', '>', '>=', 'in', 'rcall'];
 
 /** Takes a condition apart at its connectives; each part in between is compiled and answers for itself. */
-export function restOf(condition: Condition, compile: CompileCondition): RestOf {
+export function restOf(condition: Condition, types: FactTypes): RestOf {
   let leaves = 0;
   const build = (node: ASTNode): RestOf => {
     switch (node.op) {
@@ -31,7 +31,7 @@ export function restOf(condition: Condition, compile: CompileCondition): RestOf 
           return equal(build(node.args[0]), build(node.args[1]), node.op === '==');
     }
     leaves += 1;
-    return leaf(compile(node.input.slice(node.start, node.end)), leaves);
+    return leaf(conditionPart(node, types), leaves);
   };
   return build(syntaxOf(condition.source));
 }
@@ -39,7 +39,7 @@ export function restOf(condition: Condition, compile: CompileCondition): RestOf 
 const isKnown = (rest: Rest) => rest === 'T' || rest === 'F';
 const isSettled = (rest: Rest) => isKnown(rest) || rest === 'U';
 
-function leaf(condition: Condition, index: number): RestOf {
+function leaf(condition: Pick<Condition, 'facts' | 'evaluate'>, index: number): RestOf {
   return (read, settled) => {
     const value = condition.evaluate(read);
     if (value !== undefined) return value ? 'T' : 'F';

@@ -46,7 +46,7 @@ function pieces(text: string): Piece[] {
   const found: Piece[] = [];
   let paragraph: MarkdownLine[] = [];
   const flush = () => {
-    if (paragraph.length > 0) found.push(...paragraphPieces(text, paragraph));
+    if (paragraph.length > 0) for (const piece of paragraphPieces(text, paragraph)) found.push(piece);
     paragraph = [];
   };
   const lines = markdownLines(text);

@@ -1,6 +1,6 @@
 /** The fragments of a profile in groups that share no fact, each explored by itself. */
 import type { Agent } from '../agent.ts';
-import type { CompileCondition } from '../conditions.ts';
+import type { FactTypes } from '../conditions.ts';
 import type { Fact } from '../facts.ts';
 import { fragmentsOf, type Situation } from '../situation.ts';
 import { type Cuts, cutsOf, type Possible, possibleValues } from './fact-values.ts';
@@ -24,9 +24,9 @@ export interface Group {
 export function exploredGroups(
   agent: Agent,
   profile: string,
-  compile: CompileCondition,
+  types: FactTypes,
 ): { readonly groups: readonly Group[]; readonly cuts: Cuts } {
-  const deciders = fragmentsOf(agent, profile).flatMap((one) => fragmentDecider(one, compile) ?? []);
+  const deciders = fragmentsOf(agent, profile).flatMap((one) => fragmentDecider(one, types) ?? []);
   const cuts = cutsOf(deciders.flatMap(({ fragment }) => conditionSources(fragment)));
   return { groups: grouped(deciders).map((group) => explored(agent, group, cuts)), cuts };
 }

@@ -32,18 +32,22 @@ function ends(agent: Agent, base: Situation, group: Group): { smallest: Example;
       const fragment = group.deciders[i]?.fragment;
       const known = measured[i]?.get(outcome);
       if (known !== undefined || fragment === undefined) return sum + (known ?? 0);
-      const bytes = bytesOf(agent, fragment, situationAt(base, example));
+      const bytes = bytesOf(agent, fragment, situationAt(base, example()));
       measured[i]?.set(outcome, bytes);
       return sum + bytes;
     }, 0);
-  let [smallest, largest] = [firstOf(group), firstOf(group)];
+  let smallest: Reached | undefined;
+  let largest: Reached | undefined;
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const way of group.reached ?? []) {
     const size = sizeOf(way);
-    if (size < min) [smallest, min] = [way.example, size];
-    if (size > max) [largest, max] = [way.example, size];
+    if (size < min) [smallest, min] = [way, size];
+    if (size > max) [largest, max] = [way, size];
   }
-  return { smallest, largest };
+  return {
+    smallest: smallest?.example() ?? firstOf(group),
+    largest: largest?.example() ?? firstOf(group),
+  };
 }
 
 function bytesOf(agent: Agent, fragment: Fragment, situation: Situation): number {

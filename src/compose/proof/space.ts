@@ -5,7 +5,7 @@ import { compose } from '../compose.ts';
 import { settle } from '../situation.ts';
 import { type Contradiction, contradictions } from './contradictions.ts';
 import { type Cuts, cutNotes, type Possible } from './fact-values.ts';
-import { partCompiler } from './fragment-decider.ts';
+import { factTypesOf } from './fragment-decider.ts';
 import type { FactRange } from './reach.ts';
 import {
   combinationsMax,
@@ -61,8 +61,8 @@ export interface Space {
 
 /** Explores one profile. `locked` holds the digests that a lock pins for it. Throws `compose.unknown-name`. */
 export async function spaceOf(agent: Agent, profile: string, locked: ReadonlySet<string>): Promise<Space> {
-  const compile = partCompiler(agent);
-  const { groups, cuts } = exploredGroups(agent, profile, compile);
+  const types = factTypesOf(agent);
+  const { groups, cuts } = exploredGroups(agent, profile, types);
   const base = await settle(agent, { profile, env: {} }, []);
   const product = groups.reduce((count, { reached }) => count * (reached?.length ?? 1), 1);
   const all = product <= listedMax;
@@ -78,7 +78,7 @@ export async function spaceOf(agent: Agent, profile: string, locked: ReadonlySet
     bytes: all ? { min: Math.min(...sizes), max: Math.max(...sizes) } : extremes(agent, base, groups),
     prompts,
     ...presence(groups),
-    contradictions: groups.flatMap((group) => contradictions(group, compile)),
+    contradictions: groups.flatMap((group) => contradictions(group, types)),
     notLocked: all ? prompts.filter((one) => !one.locked).length : Math.max(0, product - locked.size),
     notes: notesOf(agent, groups, cuts),
   };
@@ -110,7 +110,7 @@ function listed(
     const example = new Map<string, Possible>();
     groups.forEach((group, g) => {
       const count = counts[g] ?? 1;
-      for (const [name, value] of group.reached?.[rest % count]?.example ?? firstOf(group))
+      for (const [name, value] of group.reached?.[rest % count]?.example() ?? firstOf(group))
         example.set(name, value);
       rest = Math.floor(rest / count);
     });
