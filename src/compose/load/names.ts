@@ -96,7 +96,9 @@ function mustBeFactName(map: YamlMap, name: string, type: FactDeclaration['type'
     );
   }
   const root = name.split('.')[0] ?? name;
-  if ((builtInRoots as readonly string[]).includes(root)) {
+  // What else a session may have beside its workspace, only the agent's author knows.
+  const isResource = name.startsWith('resource.') && !`${name}.`.startsWith('resource.workspace.');
+  if ((builtInRoots as readonly string[]).includes(root) && !isResource) {
     throw fail(`names that begin with '${root}' are built in`, 'Give the fact another first part.');
   }
   const within = declared.find((other) => other.startsWith(`${name}.`));
