@@ -3,13 +3,19 @@
 import { systemCode } from '../errors.ts';
 
 /** The part of a Node stream that is needed here. */
-export type OutStream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+export type OutStream = NodeJS.WritableStream & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+};
 
 export interface Output {
   /** True where a person sees it, so that lines may be redrawn. */
   readonly terminal: boolean;
   /** Columns of the terminal as it is now; 80 where there is none. */
   columns(): number;
+  /** Lines of the terminal as it is now; 24 where there is none. */
+  rows(): number;
   /** Writes in order without waiting. After the reader has gone, nothing is written any more. */
   write(text: string | Uint8Array): void;
   /** Resolves when all was taken; rejects if the stream failed otherwise than by a reader that went away. */
@@ -30,6 +36,7 @@ export function openOutput(stream: OutStream): Output {
   return {
     terminal: stream.isTTY === true,
     columns: () => stream.columns || 80,
+    rows: () => stream.rows || 24,
     write(text) {
       if (gone || text.length === 0) return;
       const written = new Promise<void>((resolve) => {

@@ -4,11 +4,13 @@ import type { Store } from '../ledger/store.ts';
 import type { BudgetReport } from '../protocol/budget.ts';
 import type { RunEvent } from '../protocol/events.ts';
 import type { RunRecord, SessionRecord } from '../protocol/record.ts';
-import type { Ticket } from '../protocol/ticket.ts';
+import type { Ticket, TicketAnswer } from '../protocol/ticket.ts';
 import type { Usage } from '../protocol/usage.ts';
 import { openBudget } from './budget.ts';
 import {
   countsOf,
+  type KnownUsage,
+  knownUsageOf,
   lastOf,
   limitsOf,
   openTicketOf,
@@ -18,12 +20,23 @@ import {
   usageOf,
 } from './derive.ts';
 
+export interface ApprovalView {
+  readonly ticket: string;
+  /** Null while the question is open, and where nobody was there to answer it. */
+  readonly answer: Pick<TicketAnswer, 'decision' | 'by' | 'reason'> | null;
+}
+
 export interface CallView {
   readonly position: number;
   readonly tool: string;
   readonly arguments: string;
+  readonly approval: ApprovalView | null;
   /** True once a write was sent; without a result its outcome is unknown. */
   readonly sent: boolean;
+  /** Why its outcome became unknown; null if it never did. */
+  readonly unknown: string | null;
+  /** What was seen of it after that; null for nothing. */
+  readonly late: 'succeeded' | 'failed' | null;
   /** Null while the call has no result. */
   readonly result: {
     readonly status: Extract<RunEvent, { type: 'tool-result' }>['status'];
@@ -36,12 +49,22 @@ export interface CallView {
   } | null;
 }
 
+/** A request that brought no message. */
+export interface FaultView {
+  readonly attempt: number;
+  readonly error: ErrorJson;
+  /** When the same request was sent again; null if it was not. */
+  readonly retryInMs: number | null;
+}
+
 export interface TurnView {
   readonly turn: number;
+  readonly faults: readonly FaultView[];
   readonly text: string | null;
   readonly calls: readonly CallView[];
-  readonly faults: readonly ErrorJson[];
+  readonly notices: readonly string[];
   readonly usage: Usage;
+  readonly known: KnownUsage;
 }
 
 export interface RunView {
@@ -61,11 +84,14 @@ export interface RunView {
   readonly turns: readonly TurnView[];
   readonly toolCalls: number;
   readonly usage: Usage;
+  /** What is known of the usage where a request did not tell its own. */
+  readonly known: KnownUsage;
   readonly budget: BudgetReport;
   readonly elapsedMs: number;
   readonly answer: string | null;
   readonly error: ErrorJson | null;
   readonly ticket: Ticket | null;
+  /** Those of the run and of all its turns. */
   readonly notices: readonly string[];
 }
 
@@ -91,6 +117,7 @@ export async function readRunView(store: Store, run: RunRecord, session: Session
     turns: await turnsOf(store, events),
     toolCalls: countsOf(events).toolCalls,
     usage: finish?.usage ?? usageOf(events),
+    known: knownUsageOf(events),
     budget: finish?.budget ?? openBudget(limitsOf(events) ?? {}, spent).report(),
     elapsedMs: finish?.elapsedMs ?? spent.wallTimeMs ?? 0,
     answer: await textOf(store, finish?.answer),
@@ -108,55 +135,67 @@ async function textOf(store: Store, digest: string | null | undefined): Promise<
 
 interface OpenTurn {
   turn: number;
+  faults: FaultView[];
   text: string | null;
   calls: CallView[];
-  faults: ErrorJson[];
+  notices: string[];
   events: RunEvent[];
 }
 
 async function turnsOf(store: Store, events: readonly RunEvent[]): Promise<readonly TurnView[]> {
   const turns: OpenTurn[] = [];
   for (const event of events) {
-    const at = turns.at(-1);
-    if (event.type === 'turn-start' || at === undefined) {
-      if (event.type === 'turn-start')
-        turns.push({ turn: event.turn, text: null, calls: [], faults: [], events: [] });
+    if (event.type === 'turn-start') {
+      turns.push({ turn: event.turn, faults: [], text: null, calls: [], notices: [], events: [] });
       continue;
     }
+    // What is seen late belongs to the turn of its call.
+    const at = turns.findLast(({ turn }) => !('turn' in event) || event.turn === turn);
+    if (at === undefined) continue;
     at.events.push(event);
-    switch (event.type) {
-      case 'model-fault':
-        at.faults.push(event.error);
-        break;
-      case 'message-finish':
-        at.text = await textOf(store, event.text);
-        break;
-      case 'tool-call':
-        at.calls.push({
-          position: event.position,
-          tool: event.tool,
-          arguments: event.arguments,
-          sent: false,
-          result: null,
-        });
-        break;
-      case 'effect-dispatch':
-        at.calls = at.calls.map((call) =>
-          call.position === event.position ? { ...call, sent: true } : call,
-        );
-        break;
-      case 'tool-result':
-        at.calls = at.calls.map((call) =>
-          call.position === event.position ? withResult(call, event) : call,
-        );
-        break;
-    }
+    if (event.type === 'model-fault') {
+      const { attempt, error, retryInMs } = event;
+      at.faults.push({ attempt, error, retryInMs });
+    } else if (event.type === 'message-finish') at.text = await textOf(store, event.text);
+    else if (event.type === 'notice') at.notices.push(event.text);
+    else at.calls = callsAfter(at.calls, event);
   }
   // A request in flight has no usage yet, and none is not zero.
-  return turns.map(({ events: own, ...turn }) => ({ ...turn, usage: usageOf(own) }));
+  return turns.map(({ events: own, ...turn }) => ({
+    ...turn,
+    usage: usageOf(own),
+    known: knownUsageOf(own),
+  }));
 }
 
-function withResult(call: CallView, event: Extract<RunEvent, { type: 'tool-result' }>): CallView {
-  const { status, code, bytes, truncated, elapsedMs, message } = event;
-  return { ...call, result: { status, code, bytes, truncated, elapsedMs, message } };
+function callsAfter(calls: CallView[], event: RunEvent): CallView[] {
+  const change = (position: number, what: Partial<CallView>) =>
+    calls.map((call) => (call.position === position ? { ...call, ...what } : call));
+  switch (event.type) {
+    case 'tool-call': {
+      const { position, tool, arguments: args } = event;
+      const opened = { sent: false, approval: null, unknown: null, late: null, result: null };
+      return [...calls, { position, tool, arguments: args, ...opened }];
+    }
+    case 'approval-request':
+      return change(event.ticket.position, { approval: { ticket: event.ticket.id, answer: null } });
+    case 'approval-answer': {
+      const { ticket, decision, by, reason } = event;
+      const asked = calls.find((call) => call.approval?.ticket === ticket);
+      if (asked === undefined) return calls;
+      return change(asked.position, { approval: { ticket, answer: { decision, by, reason } } });
+    }
+    case 'effect-dispatch':
+      return change(event.position, { sent: true });
+    case 'effect-unknown':
+      return change(event.position, { unknown: event.reason });
+    case 'effect-observe':
+      return event.late ? change(event.position, { late: event.status }) : calls;
+    case 'tool-result': {
+      const { status, code, bytes, truncated, elapsedMs, message } = event;
+      return change(event.position, { result: { status, code, bytes, truncated, elapsedMs, message } });
+    }
+    default:
+      return calls;
+  }
 }

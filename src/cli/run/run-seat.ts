@@ -1,5 +1,6 @@
 /** The flags that say how a run is watched and decided about, and the seat they make for it. */
 import { Option } from '@commander-js/extra-typings';
+import type { RunEvent } from '../../protocol/events.ts';
 import type { RunResult } from '../../protocol/outcome.ts';
 import { type ApproveMode, approveModes } from '../../protocol/ticket.ts';
 import type { RunSeat } from '../../run/seat.ts';
@@ -30,7 +31,7 @@ export interface SeatFlags {
 
 /**
  * Runs `work` in a seat on an opened store: its record is freed of secrets, it is shown while it goes on, and Ctrl-C
- * cancels it. Shows the result and returns the exit code.
+ * cancels it. Shows the result and returns the exit code. `earlier` is what a resumed run did before.
  */
 export async function inSeat(
   context: Context,
@@ -38,12 +39,13 @@ export async function inSeat(
   parts: HarnessParts,
   flags: SeatFlags,
   work: (seat: RunSeat) => Promise<RunResult>,
+  earlier: readonly RunEvent[] = [],
 ): Promise<number> {
   const [{ openLedger }, { thisHolder }] = await Promise.all([
     import('../../ledger/ledger.ts'),
     import('../../ledger/holder.ts'),
   ]);
-  const progress = openProgress(context, flags.json === true);
+  const progress = openProgress(context, flags.json === true, earlier);
   const ask = terminalAsk(context, progress);
   if (flags.json !== true)
     for (const notice of parts.notices) context.stderr.write(`notice: ${visible(notice)}\n`);
@@ -60,7 +62,7 @@ export async function inSeat(
       onLive: progress.onLive,
     });
     progress.close();
-    return showResult(context, result, opened.commandFor, flags.json === true);
+    return await showResult(context, opened, result, flags.json === true);
   } finally {
     progress.close();
   }

@@ -116,6 +116,7 @@ describe('the end', () => {
   test('a provider that refuses is a failed run: exit 1, the error, the record', async () => {
     const { code, stdout, stderr } = await run([{ status: 401 }], ['--', 'x']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr.match(/scripted 401/g)).toHaveLength(1);
     expect(stderr).toMatch(
       /error model\.unauthorized: .+\nnext: .+\nfailed · .+\nrecord: writ runs show run_\w+\n$/,
     );
@@ -129,7 +130,10 @@ describe('the end', () => {
     stop.abort('Ctrl-C');
     const { code, stdout, stderr } = await running;
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
-    expect(stderr).toContain('cancelled: Ctrl-C\n');
+    expect(stderr.match(/cancel/g)).toHaveLength(1);
+    expect(stderr).toMatch(
+      /\nturn 1\ncancelled: Ctrl-C · 1 turn · 0 calls · .+\nrecord: writ runs show run_\w+\n$/,
+    );
     expect((await call(['runs', 'list'], { cwd })).stdout).toMatch(/^run_\w+ {2}cancelled /);
   });
 });

@@ -7,6 +7,7 @@ import { personName } from '../run/ask.ts';
 import { type LedgerFlags, openStoreToRead } from '../run/open-store.ts';
 import { visible } from '../view/visible.ts';
 import { findRun, ledgerWords, runWords } from './find-run.ts';
+import { resumeHint } from './resume-hint.ts';
 
 const ticketWords = 'the id of the question, as writ runs show names it';
 const jsonWords = 'print what was recorded as one JSON object';
@@ -47,16 +48,18 @@ async function answer(
   given: Pick<TicketAnswer, 'ticket' | 'decision' | 'reason'>,
   flags: LedgerFlags & { readonly json?: true | undefined },
 ): Promise<number> {
-  const { store, path, commandFor } = await openStoreToRead(context, flags);
+  const opened = await openStoreToRead(context, flags);
+  const { store, path } = opened;
   try {
     const [{ answerTicket }, { thisHolder }] = await Promise.all([
       import('../../run/decide.ts'),
       import('../../ledger/holder.ts'),
     ]);
-    const { run } = await findRun(store, word, path);
+    const found = await findRun(store, word, path);
+    const { run } = found;
     const decision = { run: run.id, ...given, by: personName(context.env) };
     const ticket = await answerTicket(store, thisHolder(context.clock), decision);
-    const next = commandFor('runs', 'resume', run.id);
+    const { text: next } = await resumeHint(opened, found);
     if (flags.json) printJson(context, { ...decision, tool: ticket.tool, next });
     else context.stdout.write(`${given.decision} ${visible(ticket.tool)}\nnext: ${next}\n`);
     return exitCodes.completed;

@@ -2,7 +2,8 @@
 import type { Store } from '../../ledger/store.ts';
 import type { RunRecord } from '../../protocol/record.ts';
 import type { Usage } from '../../protocol/usage.ts';
-import type { RunState } from '../../run/derive.ts';
+import type { KnownUsage, RunState } from '../../run/derive.ts';
+import type { RunView } from '../../run/run-view.ts';
 import { type Context, printJson } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
@@ -69,10 +70,11 @@ interface Listed {
   /** Null where the text is no longer in the ledger. */
   readonly task: string | null;
   readonly usage: Usage;
+  readonly known: KnownUsage;
 }
 
 async function listed(store: Store, record: RunRecord): Promise<Listed> {
-  const { lastOf, stateOf, usageOf } = await import('../../run/derive.ts');
+  const { knownUsageOf, lastOf, stateOf, usageOf } = await import('../../run/derive.ts');
   const [session, events, holder] = await Promise.all([
     store.session(record.session),
     store.events(record.id),
@@ -91,13 +93,21 @@ async function listed(store: Store, record: RunRecord): Promise<Listed> {
     model: start?.model ?? session?.model ?? null,
     task: task === undefined ? null : Buffer.from(task).toString('utf8'),
     usage: usageOf(events),
+    known: knownUsageOf(events),
   };
 }
 
-function listLines({ run, state, createdAt, agent, task, usage }: Listed, cells: number): string {
+function listLines({ run, state, createdAt, agent, task, usage, known }: Listed, cells: number): string {
   const head = `${run}  ${state.padEnd(11)}  ${moment(createdAt)}  ${visibleLine(agent, 40)}`;
-  const figures = usageText(usage);
+  const figures = usageText(usage, known);
   return `${head}\n  ${figures} · ${visibleLine(task ?? '(its task is not in the ledger)', cells - figures.length - 5)}\n`;
+}
+
+interface ShowFlags extends LedgerFlags {
+  readonly prompt?: true | undefined;
+  readonly calls?: true | undefined;
+  readonly message?: string | undefined;
+  readonly json?: true | undefined;
 }
 
 export function showCommand({ context, command, done }: NewCommand) {
@@ -105,22 +115,48 @@ export function showCommand({ context, command, done }: NewCommand) {
     .summary('one run: turns, calls, usage, answer')
     .description('Shows what a run was asked, what it did, what it used, and how it ended.')
     .argument('<run>', runWords)
+    .option('--calls', 'show the arguments and results of all calls in full')
     .option('--prompt', 'print exactly the instructions that the model got, and nothing else')
+    .option('--message <digest>', 'print the one stored text whose digest begins so')
     .option('--ledger <path>', ledgerWords)
     .option('--json', 'print one JSON object');
-  return withExamples(show, ['writ runs show last', 'writ runs show last --prompt | sha256sum']).action(
-    async (word, options) =>
-      done(
-        await look(context, options, async ({ store, path, commandFor }) => {
-          const { run, session } = await findRun(store, word, path);
-          if (options.prompt) return context.stdout.write(await promptOf(store, session.prompt));
-          const { readRunView } = await import('../../run/run-view.ts');
-          const view = await readRunView(store, run, session);
-          if (options.json) return printJson(context, view);
-          const { drawRun } = await import('../view/draw-run.ts');
-          context.stdout.write(drawRun(view, commandFor, context.stdout.columns()));
-        }),
-      ),
+  return withExamples(show, [
+    'writ runs show last',
+    'writ runs show last --calls',
+    'writ runs show last --prompt | sha256sum',
+  ]).action(async (word, options) =>
+    done(await look(context, options, (opened) => showRun(context, opened, word, options))),
+  );
+}
+
+async function showRun(context: Context, opened: OpenedStore, word: string, flags: ShowFlags): Promise<void> {
+  const { store, path, commandFor } = opened;
+  const found = await findRun(store, word, path);
+  const { run, session } = found;
+  if (flags.prompt) return context.stdout.write(await promptOf(store, session.prompt));
+  if (flags.message !== undefined) {
+    const { storedText } = await import('./stored-text.ts');
+    const text = visible(await storedText(store, found, flags.message));
+    return context.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  }
+  const { readRunView } = await import('../../run/run-view.ts');
+  const view = await readRunView(store, run, session);
+  if (flags.json) return printJson(context, view);
+  const [{ drawRun }, { resumeHint }] = await Promise.all([
+    import('../view/draw-run.ts'),
+    import('./resume-hint.ts'),
+  ]);
+  const results = flags.calls ? { results: await resultsOf(store, view) } : {};
+  const resume = await resumeHint(opened, found);
+  context.stdout.write(drawRun(view, { commandFor, resume, cells: context.stdout.columns(), ...results }));
+}
+
+async function resultsOf(store: Store, { turns }: RunView): Promise<ReadonlyMap<string, string>> {
+  const { resultTexts } = await import('./stored-text.ts');
+  const calls = turns.flatMap((turn) => turn.calls);
+  return resultTexts(
+    store,
+    calls.flatMap(({ result }) => (result === null ? [] : [result.message])),
   );
 }
 
@@ -150,14 +186,12 @@ export function eventsCommand({ context, command, done }: NewCommand) {
       done(
         await look(context, options, async ({ store, path }) => {
           const { run } = await findRun(store, word, path);
-          const cells = context.stdout.terminal ? context.stdout.columns() : 200;
+          const { eventBlock, eventLine } = await import('../view/draw-event.ts');
+          const { stdout } = context;
           for (const event of await store.events(run.id, options.after)) {
-            if (options.json) context.stdout.write(`${JSON.stringify(event)}\n`);
-            else {
-              const { seq, at, type, run: _run, epoch: _epoch, ...body } = event;
-              const line = `${String(seq).padStart(4)}  ${moment(at)}  ${type.padEnd(16)}  ${JSON.stringify(body)}`;
-              context.stdout.write(`${visibleLine(line, cells)}\n`);
-            }
+            if (options.json) stdout.write(`${JSON.stringify(event)}\n`);
+            else if (stdout.terminal) stdout.write(`${eventBlock(event, stdout.columns()).join('\n')}\n`);
+            else stdout.write(`${eventLine(event)}\n`);
           }
         }),
       ),

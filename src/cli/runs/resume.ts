@@ -61,11 +61,20 @@ async function carryOn(
   const origin = await originOfRun(opened.store, run.id, session);
   const limits = flags.budget === undefined ? undefined : await limitsOf(opened, run, flags.budget);
   const quiet = flags.json === true;
-  const parts = await openHarness(context, origin, { agent: session.agent, trust: flags.trust === true, quiet });
+  const parts = await openHarness(context, origin, {
+    agent: session.agent,
+    trust: flags.trust === true,
+    quiet,
+  });
   try {
     const promptNow = await composedNow(context, origin, flags.json === true);
-    return await inSeat(context, opened, parts, flags, (seat) =>
-      resumeRun({ ...seat, run: run.id, promptNow, ...(limits === undefined ? {} : { limits }) }),
+    return await inSeat(
+      context,
+      opened,
+      parts,
+      flags,
+      (seat) => resumeRun({ ...seat, run: run.id, promptNow, ...(limits === undefined ? {} : { limits }) }),
+      await opened.store.events(run.id),
     );
   } finally {
     await parts.close();

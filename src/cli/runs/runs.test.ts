@@ -97,7 +97,9 @@ describe('looking', () => {
     const second = await runOnce();
     const { stdout } = await runs(['list']);
     expect(stdout.replaceAll(/\d{4}-[\d: -]+Z/g, 'WHEN')).toBe(
-      `${second.run}  completed    WHEN  tester\n${first.run}  completed    WHEN  tester\n`,
+      [second, first]
+        .map(({ run }) => `${run}  completed    WHEN  tester\n  30 tokens · cost unknown · Which colour?\n`)
+        .join(''),
     );
     expect(JSON.parse((await runs(['list', '--limit', '1', '--json'])).stdout)).toMatchObject({
       ledger: join(cwd, '.writ/ledger.sqlite'),
@@ -127,11 +129,12 @@ describe('looking', () => {
         '  Which colour?',
         '',
         'TURN 1 · 15 tokens · cost unknown',
-        '  I look.',
-        '  1 project_read {"path":"notes.txt"}',
-        '    ok · 89 bytes · T',
+        '├─ I look.',
+        '└─ 1 project_read {"path":"notes.txt"}',
+        '   └─ ok · 89 bytes · T',
         '',
         'TURN 2 · 15 tokens · cost unknown',
+        '└─ the answer',
         '',
         'USED 2 turns · 1 call · 30 tokens · cost unknown · T',
         '  turns       2 of 3, 1 left',
@@ -159,6 +162,42 @@ describe('looking', () => {
     expect(shown).toEqual({ code: 0, stdout: 'You answer tests.\n', stderr: '' });
     const { sha256 } = await import('../../digest.ts');
     expect(sha256(shown.stdout)).toBe(prompt);
+  });
+
+  test('show --calls gives arguments and results in full', async () => {
+    await runOnce();
+    const { stdout } = await runs(['show', 'last', '--calls']);
+    expect(stdout.replaceAll(/[\d.]+ m?s\b/g, 'T')).toContain(
+      [
+        '└─ 1 project_read',
+        '   ├─ {"path":"notes.txt"}',
+        '   └─ ok · 89 bytes · T',
+        '      └─ {"path":"notes.txt",',
+      ].join('\n'),
+    );
+  });
+
+  test('show --message prints the text of a digest that the record names, by its beginning', async () => {
+    const { run } = await runOnce();
+    const lines = (await runs(['events', run, '--json'])).stdout.trimEnd().split('\n');
+    const events = lines.map((line) => JSON.parse(line));
+    const { text } = events.find((event) => event.type === 'message-finish');
+    for (const word of [text, text.slice(0, 12)])
+      expect(await runs(['show', run, '--message', word])).toEqual({
+        code: 0,
+        stdout: 'I look.\n',
+        stderr: '',
+      });
+    const { body } = events.find((event) => event.type === 'model-request');
+    for (const [word, why] of [
+      ['0123456789abcdef', "found '0123456789abcdef'"],
+      ['', "found ''"],
+      [body, 'The body of a request is kept as its messages'],
+    ]) {
+      const refused = await runs(['show', run, '--message', word]);
+      expect(refused).toMatchObject({ code: 2, stdout: '' });
+      expect(refused.stderr).toContain(why);
+    }
   });
 
   test('events prints the record in order, as lines or as lines of JSON', async () => {
@@ -198,12 +237,13 @@ describe('answering', () => {
     const shown = (await runs(['show', 'last'])).stdout;
     expect(shown).toContain('waiting for an approval of send {"to":"\\u001b[31mada"}');
     expect(shown).toContain(`  allow: writ runs approve ${run} ${ticket?.id}\n`);
+    expect(shown).toContain('  then:  resume it with the program that started it\n');
     const wrong = await runs([verb, run, 'ticket_other', ...flags]);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
     const given = await runs([verb, run, ticket?.id ?? '', ...flags], { env: { USER: 'ada' } });
     expect(given).toEqual({
       code: 0,
-      stdout: `${answer.decision} send\nnext: writ runs resume ${run}\n`,
+      stdout: `${answer.decision} send\nnext: resume it with the program that started it\n`,
       stderr: '',
     });
     const events = (await runs(['events', run, '--json'])).stdout.trimEnd().split('\n');
@@ -247,6 +287,11 @@ describe('resuming', () => {
     });
   });
 
+  test('a session that the command line started goes on with a command', async () => {
+    const { run } = await pausedRun({});
+    expect((await runs(['show', 'last'])).stdout).toContain(`  then:  writ runs resume ${run}\n`);
+  });
+
   test('a session of another program is refused', async () => {
     await pausedRun();
     for (const verb of ['resume', 'cancel']) {
@@ -267,7 +312,9 @@ describe('ending', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(events.find((event) => event.type === 'tool-result')).toMatchObject({ status: 'not-run' });
-    expect(events.at(-2)).toMatchObject({ type: 'cancel-request', reason: 'by ada with writ runs cancel' });
+    expect(events.find((event) => event.type === 'cancel-request')).toMatchObject({
+      reason: 'by ada with writ runs cancel',
+    });
     expect((await runs(['cancel', run])).stderr).toContain('error run.already-ended');
   });
 

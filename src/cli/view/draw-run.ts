@@ -1,15 +1,26 @@
-/** Draws a run for a person: what it was asked, what it did in each turn, what it used, how it ended, what to do next. */
-import type { BudgetCounter, BudgetLine } from '../../protocol/budget.ts';
-import type { CallView, RunView, TurnView } from '../../run/run-view.ts';
+/** Draws a run for a person: what it was asked, the tree of its turns, what it used, how it ended, what to do next. */
+import { amountText, type BudgetCounter, type BudgetLine } from '../../protocol/budget.ts';
+import type { CallView, FaultView, RunView, TurnView } from '../../run/run-view.ts';
 import { errorText } from '../report-error.ts';
 import type { OpenedStore } from '../run/open-store.ts';
 import { count, duration, moment, usageText } from './figures.ts';
 import { callResultText } from './progress-lines.ts';
 import { ticketLines } from './show-result.ts';
+import { type Branch, treeLines } from './tree.ts';
 import { visible, visibleLine } from './visible.ts';
 
-/** Several lines, the last one ended. Long one-line texts are cut to `cells`; task, texts and answer are whole. */
-export function drawRun(view: RunView, commandFor: OpenedStore['commandFor'], cells: number): string {
+export interface DrawOptions {
+  readonly commandFor: OpenedStore['commandFor'];
+  /** How the run goes on: a command, or words where no command of ours can do it. */
+  readonly resume: { readonly text: string; readonly command: boolean };
+  readonly cells: number;
+  /** The results' texts by the digest of their message, where calls are shown in full. */
+  readonly results?: ReadonlyMap<string, string>;
+}
+
+/** Several lines, the last one ended. Without `results` calls are cut to one line; task, texts and answer are whole. */
+export function drawRun(view: RunView, options: DrawOptions): string {
+  const { cells } = options;
   const field = (name: string, value: string) => `${name.padEnd(9)}${visibleLine(value, cells - 9)}`;
   const lines = [
     field('run', view.run),
@@ -23,13 +34,16 @@ export function drawRun(view: RunView, commandFor: OpenedStore['commandFor'], ce
     'TASK',
     ...paragraph(view.task ?? '(its text is not in the ledger)'),
     '',
-    ...view.turns.flatMap((turn) => turnLines(turn, view, cells)),
+    ...view.turns.flatMap((turn) => turnLines(turn, view, options)),
     ...usageLines(view),
   ];
-  if (view.notices.length > 0) lines.push('', 'NOTICES', ...view.notices.flatMap(paragraph));
+  const inTurns = view.turns.reduce((sum, turn) => sum + turn.notices.length, 0);
+  // The first notices were given before the first turn.
+  const ownNotices = view.notices.slice(0, view.notices.length - inTurns);
+  if (ownNotices.length > 0) lines.push('', 'NOTICES', ...ownNotices.flatMap(paragraph));
   if (view.answer !== null) lines.push('', 'ANSWER', ...paragraph(view.answer));
   if (view.error !== null) lines.push('', errorText(view.error).trimEnd());
-  lines.push(...nextLines(view, commandFor));
+  lines.push(...nextLines(view, options));
   return `${lines.join('\n')}\n`;
 }
 
@@ -40,33 +54,78 @@ function paragraph(text: string): string[] {
     .map((line) => (line === '' ? '' : `  ${line}`));
 }
 
-function turnLines(turn: TurnView, view: RunView, cells: number): string[] {
-  // The last turn's text is the answer, which is shown whole below.
-  const text = turn.text === null || turn.text === view.answer ? [] : paragraph(turn.text);
+function turnLines(turn: TurnView, view: RunView, options: DrawOptions): string[] {
+  const branches = turnBranches(turn, view, options);
   return [
-    `TURN ${turn.turn} · ${usageText(turn.usage)}`,
-    ...turn.faults.map((fault) => visibleLine(`  ! ${fault.code}: ${fault.message}`, cells)),
-    ...text,
-    ...turn.calls.flatMap((call) => callLines(call, cells)),
+    `TURN ${turn.turn} · ${usageText(turn.usage, turn.known)}`,
+    ...treeLines(branches, options.cells),
     '',
   ];
 }
 
-function callLines({ position, tool, arguments: args, sent, result }: CallView, cells: number): string[] {
-  const open = sent ? 'sent; what it did is not known' : 'not run yet';
-  const end = result === null ? open : callResultText(result);
-  return [visibleLine(`  ${position} ${tool} ${args}`, cells), visibleLine(`    ${end}`, cells)];
+function turnBranches(turn: TurnView, view: RunView, options: DrawOptions): readonly Branch[] {
+  // The last turn's text is the answer, which is shown whole below.
+  const answers = turn.text !== null && turn.text === view.answer && turn === view.turns.at(-1);
+  const text = turn.text === null ? [] : [{ text: answers ? 'the answer' : visible(turn.text).trimEnd() }];
+  const open = text.length === 0 && turn.calls.length === 0 && turn === view.turns.at(-1);
+  return [
+    ...turn.faults.map(faultBranch),
+    ...text,
+    ...turn.calls.map((call) => callBranch(call, options)),
+    ...turn.notices.map((notice) => ({ text: `notice: ${visible(notice)}` })),
+    ...(open && view.state === 'running' ? [{ text: 'waiting for the model' }] : []),
+    ...(open && view.state === 'interrupted' ? [{ text: 'no answer was recorded' }] : []),
+  ];
+}
+
+function faultBranch({ attempt, error, retryInMs }: FaultView): Branch {
+  const again = retryInMs === null ? '' : `; tried again after ${duration(retryInMs)}`;
+  return {
+    text: `attempt ${attempt} failed (${error.code})${again}`,
+    branches: [{ text: visible(error.message) }],
+  };
+}
+
+function callBranch(call: CallView, { cells, results }: DrawOptions): Branch {
+  const { position, tool, arguments: args, approval, sent, unknown, late, result } = call;
+  const head = `${position} ${tool}`;
+  const branches: Branch[] = [];
+  if (results !== undefined) branches.push({ text: visible(args) });
+  if (approval !== null) {
+    const { answer } = approval;
+    const why = answer?.reason ? `: ${visible(answer.reason)}` : '';
+    const said =
+      answer === null ? 'nobody has answered' : `${answer.decision} by ${visible(answer.by)}${why}`;
+    branches.push({ text: `needed an approval (${approval.ticket}): ${said}` });
+  }
+  if (unknown !== null) branches.push({ text: `its outcome became unknown: ${visible(unknown)}` });
+  if (late !== null) branches.push({ text: `seen later: it ${late}` });
+  if (result === null) branches.push({ text: sent ? 'sent; what it did is not known' : 'not run yet' });
+  else {
+    const full = results?.get(result.message);
+    branches.push({
+      text: callResultText(result),
+      ...(full === undefined ? {} : { branches: [{ text: visible(full).trimEnd() }] }),
+    });
+  }
+  // Three columns for the tree.
+  return {
+    text: results === undefined ? visibleLine(`${head} ${args}`, cells - 3) : visible(head),
+    branches,
+  };
 }
 
 /** Turns, calls, tokens, money and time of a run, then each limit of its budget. */
 export function usageLines(view: RunView): string[] {
   const { usage, turns, toolCalls, elapsedMs } = view;
   const cached =
-    usage.cachedTokens === null || usage.cachedTokens === 0 ? [] : [`${usage.cachedTokens} cached`];
+    usage.cachedTokens === null || usage.cachedTokens === 0
+      ? []
+      : [`${amountText(usage.cachedTokens)} cached`];
   const figures = [
     count(turns.length, 'turn'),
     count(toolCalls, 'call'),
-    usageText(usage),
+    usageText(usage, view.known),
     ...cached,
     duration(elapsedMs),
   ];
@@ -78,24 +137,20 @@ export function usageLines(view: RunView): string[] {
 }
 
 function budgetText(counter: BudgetCounter, { limit, used, left, overrun }: BudgetLine): string {
-  const over = overrun > 0 ? `, ${amount(overrun)} over what was set aside` : '';
-  return `  ${counter.padEnd(12)}${amount(used)} of ${amount(limit ?? 0)}, ${amount(left ?? 0)} left${over}`;
+  const over = overrun > 0 ? `, ${amountText(overrun)} over what was set aside` : '';
+  return `  ${counter.padEnd(12)}${amountText(used)} of ${amountText(limit ?? 0)}, ${amountText(left ?? 0)} left${over}`;
 }
 
-function amount(value: number): string {
-  return String(Number(value.toPrecision(6)));
-}
-
-function nextLines(view: RunView, commandFor: OpenedStore['commandFor']): string[] {
+function nextLines(view: RunView, { commandFor, resume }: DrawOptions): string[] {
   if (view.ticket !== null && view.state === 'paused')
-    return ['', ...ticketLines(view.run, view.ticket, commandFor)];
-  if (view.state === 'paused') return ['', `next: ${commandFor('runs', 'resume', view.run)}`];
+    return ['', ...ticketLines(view.run, view.ticket, commandFor, resume.text)];
+  if (view.state === 'paused') return ['', `next: ${resume.text}`];
   if (view.state === 'interrupted')
     return [
       '',
       'Nobody is at work on this run, and it has no end.',
-      `  go on: ${commandFor('runs', 'resume', view.run)}`,
-      `  end:   ${commandFor('runs', 'cancel', view.run)}`,
+      `  go on: ${resume.text}`,
+      ...(resume.command ? [`  end:   ${commandFor('runs', 'cancel', view.run)}`] : []),
     ];
   if (view.state === 'running') return ['', `cancel: ${commandFor('runs', 'cancel', view.run)}`];
   return [];

@@ -1,5 +1,7 @@
 /** Numbers as people read them: counts, sizes, times and money, each with its unit. */
+import type { BudgetCounter } from '../../protocol/budget.ts';
 import type { Usage } from '../../protocol/usage.ts';
+import type { KnownUsage } from '../../run/derive.ts';
 
 const grouped = new Intl.NumberFormat('en-US');
 
@@ -29,14 +31,43 @@ export function money(usd: number | null): string {
   return usd < 1 ? fractions.format(usd) : cents.format(usd);
 }
 
-/** `1,234 tokens`, or that they are unknown. */
-export function tokens(total: number | null): string {
-  return total === null ? 'tokens unknown' : count(total, 'token');
+/** What is said of a sum of which nothing is known. */
+const nothingKnown: KnownUsage = { totalTokens: 0, costUsd: 0 };
+
+/** Tokens of some model calls, and their cost: unknown, or at least what is known of them, where a call did not say. */
+export function usageFigures(usage: Usage, known = nothingKnown): readonly [string, string] {
+  const { totalTokens, costUsd } = usage;
+  const atLeast = known.totalTokens > 0 ? `at least ${count(known.totalTokens, 'token')}` : 'tokens unknown';
+  const costAtLeast = known.costUsd > 0 ? `at least ${money(known.costUsd)}` : money(null);
+  return [
+    totalTokens === null ? atLeast : count(totalTokens, 'token'),
+    costUsd === null ? costAtLeast : money(costUsd),
+  ];
 }
 
-/** Tokens and money of some model calls. */
-export function usageText(usage: Usage): string {
-  return `${tokens(usage.totalTokens)} · ${money(usage.costUsd)}`;
+/** The same as one text. */
+export function usageText(usage: Usage, known?: KnownUsage): string {
+  return usageFigures(usage, known).join(' · ');
+}
+
+const counterNouns: Readonly<Record<Exclude<BudgetCounter, 'costUsd' | 'wallTimeMs'>, string>> = {
+  turns: 'turn',
+  steps: 'step',
+  modelCalls: 'model call',
+  toolCalls: 'tool call',
+  contextOps: 'context operation',
+  tokens: 'token',
+  outputBytes: 'output byte',
+  depth: 'level',
+  concurrency: 'child at once',
+};
+
+/** An amount of a counter in words: `13 model calls`, `$0.24`, `58.0 s`. */
+export function counterText(counter: BudgetCounter, amount: number): string {
+  if (counter === 'costUsd') return money(amount);
+  if (counter === 'wallTimeMs') return duration(amount);
+  if (counter === 'concurrency' && amount !== 1) return `${grouped.format(amount)} children at once`;
+  return count(amount, counterNouns[counter]);
 }
 
 /** The first digits of a digest, enough to tell two apart by eye. */

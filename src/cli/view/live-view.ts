@@ -1,83 +1,107 @@
 /** A run on a terminal: finished things scroll away as lines, and below them one block shows what is going on now. */
 import pc from 'picocolors';
 import type { Clock } from '../../clock.ts';
-import type { LiveDelta, RunEvent } from '../../protocol/events.ts';
-import { addUsage, noUsage } from '../../protocol/usage.ts';
+import type { RunEvent } from '../../protocol/events.ts';
+import { spentBy } from '../../run/derive.ts';
 import type { Output } from '../output.ts';
-import { duration, usageText } from './figures.ts';
-import { asides, eventLine, type Progress } from './progress-lines.ts';
-import { cellsOf, visible, visibleLine } from './visible.ts';
+import { counterText, duration, usageFigures } from './figures.ts';
+import { afterDelta, afterEvent, budgetLeft, type LiveState, startState } from './live-state.ts';
+import { asides, eventLines, type Progress } from './progress-lines.ts';
+import { visible, visibleLine } from './visible.ts';
+import { widthOf, wrapItems, wrapLine } from './wrap.ts';
 
 const redrawMs = 100;
 /** So many lines of the text that is arriving are shown. */
 const textLines = 4;
-/** No more of it is kept than those lines can need. */
-const textCharsMax = 4096;
 
 export interface LiveViewOptions {
   readonly output: Output;
   readonly clock: Clock;
   readonly color: boolean;
+  /** What the run did before it was resumed. */
+  readonly earlier: readonly RunEvent[];
 }
 
-/** Opens the view. It only moves the cursor within its own block, and hides nothing that a sudden end would leave hidden. */
-export function liveView({ output, clock, color }: LiveViewOptions): Progress {
+/**
+ * Opens the view. It only moves the cursor within its own block, hides nothing, and leaves the cursor on the empty line
+ * below the block: whatever ends the process, the terminal is in order.
+ */
+export function liveView({ output, clock, color, earlier }: LiveViewOptions): Progress {
   const { dim, red } = pc.createColors(color);
-  const startedMs = clock.monotonicMs();
+  const startedMs = clock.monotonicMs() - (spentBy(earlier).wallTimeMs ?? 0);
   const said = asides();
-  let state = startState;
-  let drawn = 0;
+  const events = [...earlier];
+  let state = earlier.reduce(afterEvent, startState);
+  let left = leftTexts(state, events);
+  let drawn: readonly string[] = [];
+  let waiting: string[] = [];
   let held = false;
 
-  const clear = () => {
-    if (drawn > 0) output.write(`${drawn > 1 ? `\x1b[${drawn - 1}A` : ''}\r\x1b[0J`);
-    drawn = 0;
+  // A terminal that became narrower has broken the lines of the block anew.
+  const clearing = () => {
+    const columns = output.columns();
+    const rows = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
+    drawn = [];
+    return rows === 0 ? '' : `\x1b[${rows}A\r\x1b[0J`;
   };
-  const draw = () => {
-    if (held) return;
-    // One column stays free: a full line would wrap and break the count.
-    const cells = Math.max(20, output.columns() - 1);
-    const [first, ...text] = blockOf(state, clock.monotonicMs() - startedMs, cells);
-    clear();
-    output.write([first, ...text.map(dim)].join('\n'));
-    drawn = 1 + text.length;
+  const draw = (lines: readonly string[] = []) => {
+    if (held) {
+      waiting.push(...lines);
+      return;
+    }
+    const block = blockOf(state, left, clock.monotonicMs() - startedMs, sizeOf(output));
+    const [head = '', ...rest] = block;
+    const text = [...lines, head, ...rest.map(dim)].map((line) => `${line}\n`).join('');
+    output.write(clearing() + text);
+    drawn = block;
   };
   const timer = setInterval(draw, redrawMs);
   timer.unref();
 
   return {
-    onEvents(events) {
-      const cells = Math.max(20, output.columns() - 1);
+    onEvents(stored) {
+      const { cells } = sizeOf(output);
       const lines: string[] = [];
-      for (const event of events) {
+      for (const event of stored) {
         lines.push(...said.take(event, cells).map(dim));
-        state = after(state, event);
-        const line = eventLine(event, cells);
-        if (line !== undefined) lines.push(isTrouble(event) ? red(line) : dim(line));
+        state = afterEvent(state, event);
+        lines.push(...eventLines(event, cells).map(isTrouble(event) ? red : dim));
       }
-      if (lines.length === 0) return;
-      clear();
-      output.write(lines.map((line) => `${line}\n`).join(''));
-      draw();
+      events.push(...stored);
+      left = leftTexts(state, events);
+      if (lines.length > 0) draw(lines);
     },
     onLive(delta) {
       said.hear(delta);
       state = afterDelta(state, delta);
     },
     hold() {
-      clear();
+      output.write(clearing());
       held = true;
       return () => {
         held = false;
-        draw();
+        const lines = waiting;
+        waiting = [];
+        draw(lines);
       };
     },
     close() {
       clearInterval(timer);
-      clear();
+      output.write(clearing() + waiting.map((line) => `${line}\n`).join(''));
+      waiting = [];
       held = true;
     },
   };
+}
+
+interface Size {
+  readonly cells: number;
+  readonly lines: number;
+}
+
+// One column stays free: some terminals go on to the next line when the last one is filled.
+function sizeOf(output: Output): Size {
+  return { cells: Math.max(20, output.columns() - 1), lines: Math.max(3, output.rows() - 2) };
 }
 
 function isTrouble(event: RunEvent): boolean {
@@ -85,79 +109,36 @@ function isTrouble(event: RunEvent): boolean {
   return event.type === 'model-fault' || event.type === 'effect-unknown';
 }
 
-interface State {
-  readonly turn: number;
-  readonly doing: 'starting' | 'waiting for the model' | 'thinking' | 'writing';
-  /** Calls without a result, in order. */
-  readonly calls: readonly { readonly position: number; readonly text: string }[];
-  readonly usage: typeof noUsage;
-  readonly text: string;
+function leftTexts({ limits }: LiveState, events: readonly RunEvent[]): readonly string[] {
+  return budgetLeft(limits, events).map(([counter, amount]) => counterText(counter, amount));
 }
 
-const startState: State = { turn: 0, doing: 'starting', calls: [], usage: noUsage, text: '' };
-
-function after(state: State, event: RunEvent): State {
-  switch (event.type) {
-    case 'turn-start':
-      return { ...state, turn: event.turn, calls: [] };
-    case 'model-request':
-      return { ...state, doing: 'waiting for the model', text: '' };
-    case 'model-response':
-    case 'model-fault':
-      return { ...state, usage: addUsage(state.usage, event.usage) };
-    case 'message-finish':
-      return { ...state, doing: 'waiting for the model', text: event.calls > 0 ? '' : state.text };
-    case 'tool-call': {
-      const call = { position: event.position, text: `${event.tool} ${event.arguments}` };
-      return { ...state, calls: [...state.calls, call] };
-    }
-    case 'tool-result':
-      return { ...state, calls: state.calls.filter((call) => call.position !== event.position) };
-    default:
-      return state;
-  }
+function blockOf(
+  state: LiveState,
+  left: readonly string[],
+  elapsedMs: number,
+  { cells, lines }: Size,
+): readonly string[] {
+  const { calls, turn, usage, known, limits, doing } = state;
+  const now = calls.length > 1 ? `${calls.length} calls: ${calls[0]?.text}` : (calls[0]?.text ?? doing);
+  const timeLeft =
+    limits.wallTimeMs === undefined ? [] : [duration(Math.max(0, limits.wallTimeMs - elapsedMs))];
+  const [first, ...others] = [...left, ...timeLeft];
+  const figures = [
+    ...wrapItems([...usageFigures(usage, known), duration(elapsedMs)], ' · ', cells - 2),
+    ...(first === undefined ? [] : wrapItems([`left: ${first}`, ...others], ' · ', cells - 2)),
+  ];
+  const head = [visibleLine(`turn ${turn} · ${now}`, cells), ...figures.map((line) => `  ${line}`)];
+  const room = Math.min(textLines, lines - head.length);
+  return [...head.slice(0, lines), ...lastLines(visible(state.text), cells, room)];
 }
 
-function afterDelta(state: State, { type, text }: LiveDelta): State {
-  if (type === 'reasoning-delta') return { ...state, doing: 'thinking' };
-  return { ...state, doing: 'writing', text: (state.text + text).slice(-textCharsMax) };
-}
-
-function blockOf(state: State, elapsedMs: number, cells: number): readonly [string, ...string[]] {
-  const { calls, turn, usage, doing } = state;
-  // What may be long stands last, so that a narrow terminal cuts it and never the figures.
-  const now = calls[0]?.text ?? doing;
-  const more = calls.length > 1 ? `${calls.length} calls: ` : '';
-  const head = visibleLine(
-    `turn ${turn} · ${usageText(usage)} · ${duration(elapsedMs)} · ${more}${now}`,
-    cells,
-  );
-  return [head, ...lastLines(visible(state.text), cells)];
-}
-
-function lastLines(text: string, cells: number): readonly string[] {
-  if (text.trim() === '') return [];
+function lastLines(text: string, cells: number, room: number): readonly string[] {
+  if (text.trim() === '' || room <= 0) return [];
   return text
     .trimEnd()
     .split('\n')
-    .flatMap((line) => wrap(line.replaceAll('\t', '  '), cells - 2))
-    .slice(-textLines)
-    .map((line) => `  ${line}`);
-}
-
-function wrap(line: string, cells: number): string[] {
-  const lines: string[] = [];
-  let at = '';
-  let used = 0;
-  for (const character of line) {
-    const width = cellsOf(character);
-    if (used + width > cells) {
-      lines.push(at);
-      at = '';
-      used = 0;
-    }
-    at += character;
-    used += width;
-  }
-  return [...lines, at];
+    .flatMap((line) => wrapLine(line.replaceAll('\t', '  '), cells - 4))
+    .slice(-room)
+    .map((line) => `  | ${line}`);
 }

@@ -1,8 +1,10 @@
 /** A run as plain lines: what each event says to a person who watches, or nothing where it is only for the record. */
+import { amountText } from '../../protocol/budget.ts';
 import type { LiveDelta, RunEvent } from '../../protocol/events.ts';
 import type { Output } from '../output.ts';
 import { count, duration, shortDigest } from './figures.ts';
 import { fitCells, visible, visibleLine } from './visible.ts';
+import { wrapLine } from './wrap.ts';
 
 /** Shows a run while it works. */
 export interface Progress {
@@ -14,10 +16,29 @@ export interface Progress {
   close(): void;
 }
 
-/** The line for an event, at most `cells` wide; undefined for events that only a record needs. */
-export function eventLine(event: RunEvent, cells: number): string | undefined {
+/** The lines for an event, each at most `cells` wide; none for events that only a record needs. */
+export function eventLines(event: RunEvent, cells: number): readonly string[] {
   const line = lineOf(event);
-  return line === undefined ? undefined : visibleLine(line, cells);
+  if (line === undefined) return [];
+  // A reason that is cut off is no reason; what a call is given may be of any length and is cut.
+  return reasons.has(event.type) ? wrapped(line, cells) : [visibleLine(line, cells)];
+}
+
+const reasons: ReadonlySet<RunEvent['type']> = new Set([
+  'model-fault',
+  'effect-unknown',
+  'approval-answer',
+  'notice',
+]);
+const reasonLinesMax = 4;
+
+function wrapped(text: string, cells: number): readonly string[] {
+  const indent = ' '.repeat(text.length - text.trimStart().length);
+  // Cut before it is broken, so that a text of any length costs no more than what is shown of it.
+  const line = visibleLine(text.trimStart(), (cells - indent.length) * reasonLinesMax);
+  return wrapLine(line, cells - indent.length)
+    .slice(0, reasonLinesMax)
+    .map((part) => `${indent}${part}`);
 }
 
 function lineOf(event: RunEvent): string | undefined {
@@ -32,22 +53,20 @@ function lineOf(event: RunEvent): string | undefined {
       return `  ${event.position} ${event.tool} ${event.arguments}`;
     case 'tool-result':
       return `  ${event.position} ${event.tool} ${callResultText(event)}`;
-    case 'model-fault': {
-      const retry = event.retryInMs === null ? '' : ` Trying again in ${duration(event.retryInMs)}.`;
-      return `  ${event.error.message}${retry}`;
-    }
+    case 'model-fault':
+      // A fault that is not tried again is the error that the run ends with, and is told there.
+      if (event.retryInMs === null) return undefined;
+      return `  trying again in ${duration(event.retryInMs)}: ${event.error.message}`;
     case 'effect-unknown':
       return `  ${event.position} the outcome is unknown: ${event.reason}`;
     case 'approval-request':
-      return `  ${event.ticket.position} ${event.ticket.tool} needs an approval (${event.ticket.id})`;
+      return `  ${event.ticket.position} ${event.ticket.tool} needs an approval`;
     case 'approval-answer':
       return `  ${event.decision} by ${event.by}${event.reason === '' ? '' : `: ${event.reason}`}`;
     case 'budget-overrun':
-      return `  ${event.counter} used ${event.actual}, ${event.reserved} were set aside`;
+      return `  ${event.counter} used ${amountText(event.actual)}, ${amountText(event.reserved)} were set aside`;
     case 'notice':
       return `notice: ${event.text}`;
-    case 'cancel-request':
-      return `cancelled: ${event.reason}`;
     default:
       return undefined;
   }
@@ -84,8 +103,7 @@ export function plainLines(output: Output): Progress {
     onEvents(events) {
       for (const event of events) {
         for (const line of said.take(event, pipedCells)) output.write(`${line}\n`);
-        const line = eventLine(event, pipedCells);
-        if (line !== undefined) output.write(`${line}\n`);
+        for (const line of eventLines(event, pipedCells)) output.write(`${line}\n`);
       }
     },
     onLive: said.hear,

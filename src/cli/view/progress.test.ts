@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../clock.ts';
 import type { EventBody, RunEvent } from '../../protocol/events.ts';
-import { noUsage } from '../../protocol/usage.ts';
+import { noUsage, unknownUsage } from '../../protocol/usage.ts';
 import { openContext } from '../context.ts';
 import { openProgress } from './progress.ts';
 
@@ -35,15 +35,20 @@ function screen(columns: number) {
   };
 }
 
-function open(columns: number, env: Record<string, string> = {}, isTTY = true) {
+function open(
+  columns: number,
+  env: Record<string, string> = {},
+  { isTTY = true, earlier = [] }: { isTTY?: boolean; earlier?: readonly RunEvent[] } = {},
+) {
   const shown = screen(columns);
-  const stderr = Object.assign(new PassThrough(), { isTTY, columns });
+  const stderr = Object.assign(new PassThrough(), { isTTY, columns, rows: 24 });
   stderr.on('data', (chunk: Buffer) => shown.write(chunk.toString()));
   const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr };
   const context = openContext(env, streams, '/', () => new AbortController().signal);
   return {
     shown,
-    progress: openProgress({ ...context, clock: { ...systemClock, monotonicMs: () => 0 } }, false),
+    stderr,
+    progress: openProgress({ ...context, clock: { ...systemClock, monotonicMs: () => 0 } }, false, earlier),
   };
 }
 
@@ -104,35 +109,129 @@ const result: EventBody = {
 };
 const said: EventBody = { type: 'message-finish', turn: 1, message: '', text: '', textBytes: 1, calls: 1 };
 
+const start: EventBody = {
+  type: 'run-start',
+  session: 's',
+  agent: 'a',
+  harness: 'native',
+  model: 'm',
+  prompt: 'f'.repeat(64),
+  task: '',
+  taskBytes: 1,
+  capabilities: [],
+  budget: { turns: 12, modelCalls: 16, costUsd: 0.25, wallTimeMs: 90_000 },
+  approve: 'ask',
+  origin: {},
+};
+
 test.each([80, 60])('at %i columns every line fits and the block is redrawn in its place', (columns) => {
   const { shown, progress } = open(columns, { NO_COLOR: '1' });
   progress.onEvents([event({ type: 'turn-start', turn: 1 }), event(request)]);
-  expect(shown.lines()).toEqual(['turn 1', 'turn 1 · 0 tokens · $0 · 0 ms · waiting for the model']);
+  expect(shown.lines()).toEqual(['turn 1', 'turn 1 · waiting for the model', '  0 tokens · $0 · 0 ms', '']);
   progress.onLive(delta(1, 1, `First \x1b[31mline\n${'word '.repeat(60)}`));
   progress.onEvents([event(response), event(said), event(call)]);
   const lines = shown.lines();
   expect(lines[1]).toBe('  | First \\x1b[31mline');
-  expect(lines.at(-2)).toMatch(/^ {2}1 sql_query \{"query":"SELECT long .+…$/);
-  expect(lines.at(-1)).toMatch(/^turn 1 · 1,234 tokens · \$0\.0012 · 0 ms · ./);
+  expect(lines.at(-4)).toMatch(/^ {2}1 sql_query \{"query":"SELECT long .+…$/);
+  expect(lines.at(-3)).toMatch(/^turn 1 · sql_query \{"query":"SELECT .+…$/);
+  expect(lines.at(-2)).toBe('  1,234 tokens · $0.0012 · 0 ms');
   progress.onEvents([event(result)]);
   progress.close();
   expect(shown.lines().slice(-2)).toEqual(['  1 sql_query ok · 1,204 bytes · 35 ms', '']);
   expect(shown.raw()).not.toContain('\x1b[31m');
 });
 
-test('the text that arrives is shown below, its last lines only', async () => {
-  const { shown, progress } = open(80, { NO_COLOR: '1' });
+test('the text that arrives is shown below, its last lines only, broken between words', async () => {
+  const { shown, progress } = open(30, { NO_COLOR: '1' });
   progress.onEvents([event(request)]);
-  progress.onLive(delta(1, 1, 'one\ntwo\nthree\nfour\nfive \x07'));
+  progress.onLive(delta(1, 1, 'one\ntwo\nthree\nfour and some words more\nfive \x07'));
   await expect
     .poll(() => shown.lines())
-    .toEqual(['turn 0 · 0 tokens · $0 · 0 ms · writing', '  two', '  three', '  four', '  five \\x07']);
-  const goOn = progress.hold();
-  expect(shown.lines()).toEqual(['']);
-  goOn();
-  expect(shown.lines()).toHaveLength(5);
+    .toEqual(
+      [
+        'turn 0 · writing',
+        '  0 tokens · $0 · 0 ms',
+        '  | three',
+        '  | four and some words more',
+        '  | five \\x07',
+        '',
+      ].toSpliced(2, 0, '  | two'),
+    );
   progress.close();
   expect(shown.lines()).toEqual(['']);
+});
+
+test('what is left of the budget counts what a resumed run used before, and not what is only set aside', () => {
+  const earlier = [event(start), event({ type: 'turn-start', turn: 1 }), event(request), event(response)];
+  const { shown, progress } = open(80, { NO_COLOR: '1' }, { earlier });
+  progress.onEvents([
+    event({ type: 'turn-start', turn: 2 }),
+    event({ ...request, turn: 2, reserved: { modelCalls: 1, costUsd: 0.2 } }),
+  ]);
+  expect(shown.lines().slice(1, -1)).toEqual([
+    'turn 2 · waiting for the model',
+    '  1,234 tokens · $0.0012 · 0 ms',
+    '  left: 10 turns · 15 model calls · $0.249 · 1 min 30 s',
+  ]);
+  progress.close();
+});
+
+test('a sum with an unknown part says what it is at least, and why a request is tried again is told in full', () => {
+  const { shown, progress } = open(60, { NO_COLOR: '1' });
+  const message = `The server failed: ${'it is too busy, '.repeat(5)}boom.`;
+  const fault: EventBody = {
+    type: 'model-fault',
+    turn: 1,
+    attempt: 2,
+    error: { code: 'model.server-error', kind: 'failed', message },
+    httpStatus: 503,
+    response: null,
+    dispatched: 'yes',
+    usage: unknownUsage,
+    retryInMs: 463,
+  };
+  progress.onEvents([event(request), event(response), event(request), event(fault)]);
+  expect(shown.lines()).toEqual([
+    '  trying again in 463 ms: The server failed: it is too',
+    '  busy, it is too busy, it is too busy, it is too busy, it',
+    '  is too busy, boom.',
+    'turn 0 · waiting to try again',
+    '  at least 1,234 tokens · at least $0.0012 · 0 ms',
+    '',
+  ]);
+  progress.close();
+});
+
+test('while a question is open nothing is drawn over it, and what happened meanwhile follows', async () => {
+  const { shown, progress } = open(80, { NO_COLOR: '1' });
+  progress.onEvents([event({ type: 'turn-start', turn: 1 })]);
+  const goOn = progress.hold();
+  shown.write('Allow it? ');
+  progress.onEvents([event(result)]);
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  expect(shown.lines()).toEqual(['turn 1', 'Allow it? ']);
+  shown.write('y\n');
+  goOn();
+  expect(shown.lines().slice(1, 4)).toEqual([
+    'Allow it? y',
+    '  1 sql_query ok · 1,204 bytes · 35 ms',
+    'turn 1 · starting',
+  ]);
+  progress.close();
+});
+
+test('a terminal that became narrower has more rows to clear; a low one gets no text', () => {
+  const { shown, stderr, progress } = open(100, { NO_COLOR: '1' });
+  progress.onEvents([event(start)]);
+  const wide = shown.lines().find((line) => line.includes('left: ')) ?? '';
+  expect(wide.length).toBeGreaterThan(50);
+  stderr.columns = 40;
+  stderr.rows = 4;
+  progress.onLive(delta(1, 1, 'text'));
+  const before = shown.raw().length;
+  progress.close();
+  // Head, figures, and the budget's line that now takes two rows.
+  expect(shown.raw().slice(before)).toBe('\x1b[4A\r\x1b[0J');
 });
 
 test.each([
@@ -141,7 +240,7 @@ test.each([
   ['a terminal without a cursor', { TERM: 'dumb' }, true, false],
   ['a pipe', {}, false, false],
 ])('colour on %s', (_where, env, isTTY, colored) => {
-  const { shown, progress } = open(80, env, isTTY);
+  const { shown, progress } = open(80, env, { isTTY });
   progress.onEvents([event({ type: 'turn-start', turn: 1 })]);
   progress.close();
   expect(shown.raw().includes(`${esc}[`) && /\[\d+m/.test(shown.raw())).toBe(colored);

@@ -1,5 +1,6 @@
 /** The end of a run as the command line shows it: the answer alone on stdout, everything about it on stderr. */
 import type { RunResult } from '../../protocol/outcome.ts';
+import { type KnownUsage, knownUsageOf } from '../../run/derive.ts';
 import { type Context, printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { errorText } from '../report-error.ts';
@@ -8,18 +9,31 @@ import { count, duration, usageText } from './figures.ts';
 import { visible } from './visible.ts';
 
 /** Shows the result and returns the exit code for it. With `json` the whole result is one object on stdout. */
-export function showResult(
+export async function showResult(
   context: Context,
+  { store, commandFor }: OpenedStore,
   result: RunResult,
-  commandFor: OpenedStore['commandFor'],
   json: boolean,
-): number {
+): Promise<number> {
   if (json) printJson(context, result);
   else {
-    if (result.answer !== null) context.stdout.write(answerText(context, result.answer));
-    context.stderr.write(endText(result, commandFor));
+    if (result.answer !== null) {
+      // Where both go to one screen, the answer stands apart from what is said about it.
+      const apart = context.stdout.terminal && context.stderr.terminal ? '\n' : '';
+      context.stdout.write(apart + answerText(context, result.answer) + apart);
+    }
+    context.stderr.write(endText(result, await knownOf(store, result), commandFor));
   }
   return exitCodes[result.status];
+}
+
+// Read again from the record: of a resumed run the result alone cannot tell what is known.
+async function knownOf(
+  store: OpenedStore['store'],
+  { run, usage }: RunResult,
+): Promise<KnownUsage | undefined> {
+  if (usage.totalTokens !== null && usage.costUsd !== null) return undefined;
+  return knownUsageOf(await store.events(run));
 }
 
 // A program gets the answer as it is. A terminal would obey what it holds, so there it is made visible.
@@ -28,30 +42,38 @@ function answerText(context: Context, answer: string): string {
   return text.endsWith('\n') ? text : `${text}\n`;
 }
 
-function endText(result: RunResult, commandFor: OpenedStore['commandFor']): string {
-  const { run, ticket, error } = result;
+function endText(
+  result: RunResult,
+  known: KnownUsage | undefined,
+  commandFor: OpenedStore['commandFor'],
+): string {
+  const { run, ticket, error, status } = result;
   const figures = [
     count(result.turns, 'turn'),
     count(result.toolCalls, 'call'),
-    usageText(result.usage),
+    usageText(result.usage, known),
     duration(result.elapsedMs),
   ];
-  const lines = [`${result.status} · ${figures.join(' · ')}`];
-  if (ticket !== null) lines.push(...ticketLines(run, ticket, commandFor));
+  const cancelledBy = error?.code === 'run.cancelled' ? `: ${visible(String(error.details?.reason))}` : '';
+  const lines = [`${status}${cancelledBy} · ${figures.join(' · ')}`];
+  if (ticket !== null) lines.push(...ticketLines(run, ticket, commandFor, commandFor('runs', 'resume', run)));
   lines.push(`record: ${commandFor('runs', 'show', run)}`);
-  return `${error === null ? '' : errorText(error)}${lines.join('\n')}\n`;
+  // A cancel is what was asked for: the line that says so is enough.
+  const told = error === null || cancelledBy !== '' ? '' : errorText(error);
+  return `${told}${lines.join('\n')}\n`;
 }
 
-/** What is asked, and the exact commands that answer it. */
+/** What is asked, and the exact commands that answer it; `resume` is how the run then goes on. */
 export function ticketLines(
   run: string,
   ticket: NonNullable<RunResult['ticket']>,
   commandFor: OpenedStore['commandFor'],
+  resume: string,
 ): readonly string[] {
   return [
     `waiting for an approval of ${visible(ticket.tool)} ${visible(ticket.arguments)}`,
     `  allow: ${commandFor('runs', 'approve', run, ticket.id)}`,
     `  deny:  ${commandFor('runs', 'deny', run, ticket.id)}`,
-    `  then:  ${commandFor('runs', 'resume', run)}`,
+    `  then:  ${resume}`,
   ];
 }
