@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { openLedger } from '../ledger/ledger.ts';
+import { begin } from '../ledger/store.cases.ts';
+import { memoryStore } from '../ledger/stores/memory.ts';
 import type { EventBody } from '../protocol/events.ts';
 import { decide, effectsOf } from './effects.ts';
 import { dispatchOf, effectCall, numbered, observeOf } from './record.cases.ts';
@@ -187,6 +190,25 @@ describe('the decision about the next call', () => {
     ],
   ])('%s', (_what, bodies, given, decision) => {
     expect(decide(view(...bodies), given)).toEqual(decision);
+  });
+
+  test('a key that holds a secret is held in this process and after a resume that knows no secret', async () => {
+    const key = 'account canary-7f3a-9c1e';
+    const secret = effectCall({ key });
+    const store = memoryStore();
+    const ledger = openLedger({ store, secrets: [{ name: 'KEY', value: 'canary-7f3a-9c1e' }] });
+    const lease = await begin(ledger);
+    const events = await ledger.append(lease, [dispatchOf(secret), lost]);
+    expect(JSON.stringify(events)).not.toContain('canary');
+    for (const recorded of [events, await store.events(lease.run)]) {
+      const after = effectsOf(recorded);
+      const second = effectCall({ key, position: 2, fingerprint: 'print-2' });
+      expect(decide(after, second)).toEqual({ do: 'held', by: here });
+      expect(decide(after, { ...second, key: 'account of somebody else' })).toEqual({
+        do: 'dispatch',
+        attempt: 1,
+      });
+    }
   });
 
   test('a retry is held too while another effect of its key is open', () => {

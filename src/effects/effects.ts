@@ -1,4 +1,5 @@
 /** What a run's record says about its effects, and what may be done with the next call. */
+import { hiddenKey } from '../ledger/clean-record.ts';
 import type { EffectCall, EffectId, EffectState, Repeat } from '../protocol/effect.ts';
 import type { EventBodies, EventBody, RunEvent } from '../protocol/events.ts';
 import { EffectsError } from './errors.ts';
@@ -158,9 +159,11 @@ export function decide(view: EffectView, call: EffectCall): Decision {
     const seen = effect.fingerprint === call.fingerprint ? observationOf(effect) : undefined;
     if (seen !== undefined) return { do: 'replay', from: effect.id, observation: seen };
   }
+  const hidden = hiddenKey(call.key);
   for (const effect of view.values()) {
-    if (effect !== here && effect.key === call.key && isOpen(effect.state))
-      return { do: 'held', by: effect.id };
+    // A key that holds a secret is in the record by its digest only.
+    const sameKey = effect.key === call.key || effect.key === hidden;
+    if (effect !== here && sameKey && isOpen(effect.state)) return { do: 'held', by: effect.id };
   }
   const attempt = (here?.attempts.length ?? 0) + 1;
   return { do: here === undefined || here.state === 'not-dispatched' ? 'dispatch' : 'redo', attempt };

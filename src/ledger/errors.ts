@@ -26,6 +26,10 @@ export const ledgerErrors = {
     kind: 'failed',
     about: 'The store could not do its work for a reason of its own.',
   },
+  'ledger.secret-in-record': {
+    kind: 'input',
+    about: 'The value of a key stands in what must be stored as it is.',
+  },
   'ledger.closed': { kind: 'failed', about: 'The ledger was used after it was closed.' },
 } as const satisfies ErrorTable;
 

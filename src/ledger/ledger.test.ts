@@ -2,16 +2,21 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256 } from '../digest.ts';
-import type { EventBody } from '../protocol/events.ts';
+import type { EventBody, EventType } from '../protocol/events.ts';
+import { eventTexts } from '../protocol/free-text.ts';
+import type { SessionRecord } from '../protocol/record.ts';
+import { noUsage } from '../protocol/usage.ts';
+import { hiddenKey } from './clean-record.ts';
 import { thisHolder } from './holder.ts';
 import { openLedger } from './ledger.ts';
 import { begin, notice, runRecord, sessionRecord, storeCases } from './store.cases.ts';
 import { memoryStore } from './stores/memory.ts';
 import { sqliteStore } from './stores/sqlite.ts';
 
-const secrets = [{ name: 'TOKEN', value: 'canary-7f3a"\\/é' }];
+const secret = 'canary-7f3a"\\/é';
+const secrets = [{ name: 'TOKEN', value: secret }];
 storeCases('ledger', (clock) => openLedger({ store: memoryStore({ clock }), secrets }));
 
 let folder: string;
@@ -59,6 +64,102 @@ test('a blob in which a secret was replaced is marked, others are not', async ()
   ]);
 });
 
+describe('what a record is read by', () => {
+  const types = Object.keys(eventTexts) as EventType[];
+  // Keys of local servers are often plain words.
+  const words = [
+    'effect',
+    'finish',
+    'dispatch',
+    'observe',
+    'session',
+    'message',
+    'notice',
+    'status',
+    'unknown',
+  ];
+  const plain = openLedger({
+    store: memoryStore(),
+    secrets: [...words, ...types].map((value) => ({ name: 'LAB_KEY', value })),
+  });
+
+  test('stays as it is, even where a key is one of its words', async () => {
+    const lease = await begin(plain);
+    const events: EventBody[] = [
+      ...types.map((type) => ({ type }) as EventBody),
+      { type: 'run-pause', ticket: 'ticket_session' },
+      {
+        type: 'model-fault',
+        turn: 1,
+        attempt: 1,
+        error: { code: 'model.unknown', kind: 'unknown', message: 'finish', details: { status: 'finish' } },
+        httpStatus: null,
+        response: null,
+        dispatched: 'unknown',
+        usage: noUsage,
+        retryInMs: null,
+      },
+    ];
+    const stored = await plain.append(lease, events);
+    expect(stored.slice(0, types.length).map(({ type }) => type)).toEqual(types);
+    expect(stored.slice(types.length)).toMatchObject([
+      { ticket: 'ticket_session' },
+      {
+        error: {
+          code: 'model.unknown',
+          kind: 'unknown',
+          message: '[secret LAB_KEY]',
+          details: { status: '[secret LAB_KEY]' },
+        },
+        dispatched: 'unknown',
+      },
+    ]);
+    expect(await plain.session('session_a')).toEqual(sessionRecord('session_a'));
+  });
+
+  test.each(types)('%s: each member is kept, cleaned, refused or told by its digest', async (type) => {
+    const canary = 'canary-7f3a-9c1e-55d0';
+    const ledger = openLedger({ store: memoryStore(), secrets: [{ name: 'KEY', value: canary }] });
+    const lease = await begin(ledger);
+    const store = async (member: string) => {
+      const [stored] = await ledger.append(lease, [{ type, [member]: canary } as unknown as EventBody]);
+      return Reflect.get(stored ?? {}, member);
+    };
+    const kinds: Readonly<Record<string, unknown>> = eventTexts[type];
+    for (const [member, kind] of Object.entries(kinds)) {
+      if (kind === 'given')
+        await expect(store(member)).rejects.toMatchObject({
+          code: 'ledger.secret-in-record',
+          details: { member },
+        });
+      else if (kind === 'own') expect(await store(member)).toBe(canary);
+      else if (kind === 'key') expect(await store(member)).toBe(hiddenKey(canary));
+      else expect(await store(member)).toBe('[secret KEY]');
+    }
+    expect(await store('newcomer')).toBe('[secret KEY]');
+  });
+
+  test.each<[string, Partial<SessionRecord>]>([
+    ['agent', { agent: secret }],
+    ['model', { model: `local/${secret}` }],
+    ['capabilities', { capabilities: [secret] }],
+    ['origin', { origin: { tools: [{ options: { [`x-${secret}`]: 1 } }] } }],
+    ['origin', { origin: { baseUrl: `https://models.example/${secret}/v1` } }],
+  ])('a secret in %s of a session is refused, without repeating it', async (member, fields) => {
+    const ledger = openLedger({ store: memoryStore(), secrets });
+    const refused = await ledger
+      .createSession(sessionRecord('s', fields), [])
+      .catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: 'ledger.secret-in-record',
+      kind: 'input',
+      details: { member, secret: 'TOKEN' },
+    });
+    expect(JSON.stringify(refused)).not.toContain('canary');
+    expect(await ledger.session('s')).toBeUndefined();
+  });
+});
+
 test('law: a known secret never reaches the file or its journal, in whatever record it stands', async () => {
   let count = 0;
   await fc.assert(
@@ -86,9 +187,10 @@ test('law: a known secret never reaches the file or its journal, in whatever rec
         } as EventBody;
         const bytes = form === 'bytes' ? Buffer.concat([Buffer.from([0xff, 0]), Buffer.from(text)]) : text;
         const session = `session_${++count}`;
-        await ledger.createSession(sessionRecord(session, { origin: { around } }), [
-          { digest: sha256('s'), bytes },
-        ]);
+        await expect(
+          ledger.createSession(sessionRecord(session, { origin: { around } }), []),
+        ).rejects.toThrow(expect.objectContaining({ code: 'ledger.secret-in-record' }));
+        await ledger.createSession(sessionRecord(session), [{ digest: sha256('s'), bytes }]);
         await ledger.createRun(runRecord('run_a', session));
         const lease = await ledger.acquire('run_a', thisHolder(), 1000);
         await ledger.append(lease, [event], { blobs: [{ digest: sha256(bytes), bytes }] });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { redactor, secretLengthMin } from './secrets.ts';
+import { redactor, secretLengthMin, tooShort } from './secrets.ts';
 
 const value = 'sk-Ä"q\\x/9+z\n&= €😀';
-const { text, bytes, json } = redactor([{ name: 'KEY', value }]);
+const { text, message, bytes, json, stream } = redactor([{ name: 'KEY', value }]);
 const ascii = (found: string) =>
   found.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
@@ -54,8 +54,31 @@ describe('a secret', () => {
     );
   });
 
-  test('that is too short is left alone', () => {
+  test('that is a plain word is no member name', () => {
+    const word = redactor([{ name: 'KEY', value: 'finish' }]);
+    expect(word.json({ finish: 'finish', 'finish-1': 1 })).toEqual({
+      finish: '[secret KEY]',
+      '[secret KEY]-1': 1,
+    });
+  });
+
+  test('that is cut in a message is found before the ellipsis, in each form', () => {
+    for (const [, found] of written) {
+      const cut = found.slice(0, Math.floor(found.length * 0.8));
+      expect(message(`key ${cut}…`)).toBe(`key [secret KEY]…`);
+    }
+    const cut64 = Buffer.from(value).toString('base64').slice(0, 12);
+    expect(message(`key ${cut64}…`)).toBe('key [secret KEY]…');
+    expect(message(`${value} sk-…`)).toBe('[secret KEY] sk-…');
+  });
+
+  test('that is too short is left alone, and told', () => {
     const short = 'x'.repeat(secretLengthMin - 1);
+    const keys = [
+      { name: 'KEY', value: ` ${short} ` },
+      { name: 'OTHER', value: `${short}x` },
+    ];
+    expect(tooShort(keys)).toEqual([keys[0]]);
     expect(redactor([{ name: 'KEY', value: short }]).text(short)).toBe(short);
   });
 
@@ -72,6 +95,61 @@ describe('a secret', () => {
     const started = performance.now();
     slow.text(`a${'\\'.repeat(100_000)}`);
     expect(performance.now() - started).toBeLessThan(2000);
+  });
+});
+
+describe('a stream', () => {
+  test.each(written)('holds back what may be a secret %s, and nothing else', (_form, found) => {
+    const { push, end } = stream();
+    const shown = `No: ${found}! s`.split('').map(push);
+    expect(shown.slice(0, 4).join('')).toBe('No: ');
+    expect(shown.slice(4, -3).join('')).toBe('');
+    expect(shown.join('') + end()).toBe('No: [secret KEY]! s');
+  });
+
+  test('is at the end what the whole text is, wherever it was cut', () => {
+    const own = redactor([
+      { name: 'SHORT', value: 'abcdef' },
+      { name: 'LONG', value: 'abcdef\\\\gh/i😀' },
+      { name: 'OTHER', value: 'fghij"k' },
+      { name: 'VERY', value: 'ab'.repeat(200) },
+    ]);
+    const piece = fc.constantFrom(
+      'abc',
+      'def',
+      'abcdef',
+      '\\',
+      '\\\\',
+      'gh/i',
+      '\ud83d',
+      '\ude00',
+      'ghij',
+      '\\"k',
+      'x',
+      'ab'.repeat(40),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
+        const { push, end } = own.stream();
+        expect(pieces.map(push).join('') + end()).toBe(own.text(pieces.join('')));
+      }),
+    );
+  });
+
+  test('begins anew after its end', () => {
+    const { push, end } = stream();
+    push(value.slice(0, 5));
+    expect(end()).toBe(value.slice(0, 5));
+    expect(push(value.slice(5)) + end()).toBe(value.slice(5));
+  });
+
+  test('of a model that writes all at once takes no long time', () => {
+    const long = redactor([{ name: 'KEY', value: 'sk-'.repeat(300) }]);
+    const started = performance.now();
+    const { push, end } = long.stream();
+    for (let i = 0; i < 200; i += 1) push('sk-sk-sk-s '.repeat(1000));
+    end();
+    expect(performance.now() - started).toBeLessThan(3000);
   });
 });
 

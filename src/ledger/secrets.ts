@@ -1,5 +1,6 @@
 /** Finds known secrets in text and bytes, in the forms in which programs write them, and puts their names in their place. */
 import { depthMax } from './record-text.ts';
+import { beginningPattern, type Forms, formsOf, wholePattern } from './secret-forms.ts';
 
 export interface Secret {
   /** What a reader sees instead: `[secret NAME]`. */
@@ -9,14 +10,34 @@ export interface Secret {
 
 export interface Redactor {
   text(text: string): string;
+  /** The same for a message that may have been cut: a beginning of a secret before an ellipsis goes too. */
+  message(text: string): string;
   /** The same bytes object where nothing was found. */
   bytes(bytes: Uint8Array | string): Uint8Array | string;
-  /** A copy of closed JSON in which strings and member names are cleaned; the same object where nothing was found. */
+  /**
+   * A copy of closed JSON in which strings are cleaned, and member names but for plain words; the same object where
+   * nothing was found.
+   */
   json<T>(value: T): T;
+  /** For text that arrives in pieces, which may cut a secret anywhere. */
+  stream(): RedactedStream;
+}
+
+/** One text in pieces. What may be the beginning of a secret is held back until more has come. */
+export interface RedactedStream {
+  /** What may be shown now; may be empty. */
+  push(piece: string): string;
+  /** The rest. The stream then begins anew. */
+  end(): string;
 }
 
 /** A shorter value would be found in ordinary text; it is not replaced. */
 export const secretLengthMin = 6;
+
+/** The secrets that are too short to be replaced anywhere. */
+export function tooShort(secrets: readonly Secret[]): readonly Secret[] {
+  return secrets.filter(({ value }) => value.trim().length < secretLengthMin);
+}
 
 /**
  * Each character of a secret is found as itself, escaped for JSON (once or more: a body holds arguments as text in
@@ -28,11 +49,21 @@ export function redactor(secrets: readonly Secret[]): Redactor {
     .map(({ name, value }) => ({ name, value: value.trim() }))
     .filter(({ value }) => value.length >= secretLengthMin)
     .sort((a, b) => b.value.length - a.value.length);
-  if (known.length === 0) return { text: (text) => text, bytes: (bytes) => bytes, json: (value) => value };
+  if (known.length === 0) return nothingKnown;
 
-  const inText = new RegExp(known.map(({ value }) => `(${formsOf(value, 'utf16')})`).join('|'), 'gu');
+  const forms = known.map(({ value }) => formsOf(value, 'utf16'));
+  const pattern = (one: (forms: Forms) => string) => forms.map((form) => `(${one(form)})`).join('|');
+  const inText = new RegExp(pattern(wholePattern), 'gu');
+  const beforeEllipsis = new RegExp(
+    `(?:${pattern((form) => beginningPattern(form, secretLengthMin))})…`,
+    'gu',
+  );
+  const atEnd = new RegExp(`(?:${pattern((form) => beginningPattern(form, 0))})$`, 'u');
   // Bytes are searched as Latin-1, one character a byte, so that whatever is not text comes back unchanged.
-  const inBytes = new RegExp(known.map(({ value }) => `(${formsOf(value, 'bytes')})`).join('|'), 'g');
+  const inBytes = new RegExp(
+    known.map(({ value }) => `(${wholePattern(formsOf(value, 'bytes'))})`).join('|'),
+    'g',
+  );
 
   function label(groups: readonly unknown[]): string {
     return `[secret ${known[groups.findIndex((group) => group !== undefined)]?.name}]`;
@@ -40,6 +71,10 @@ export function redactor(secrets: readonly Secret[]): Redactor {
 
   function text(found: string): string {
     return found.replace(inText, (_match, ...groups: unknown[]) => label(groups));
+  }
+
+  function message(found: string): string {
+    return text(found).replace(beforeEllipsis, (_match, ...groups: unknown[]) => `${label(groups)}…`);
   }
 
   function bytes(found: Uint8Array | string): Uint8Array | string {
@@ -55,8 +90,48 @@ export function redactor(secrets: readonly Secret[]): Redactor {
     return clean(value, text, 0) as T;
   }
 
-  return { text, bytes, json };
+  function beginningIn(found: string, after: number): number {
+    const at = atEnd.exec(found.slice(after))?.index;
+    return at === undefined ? found.length : after + at;
+  }
+
+  function stream(): RedactedStream {
+    let held = '';
+    return {
+      push(piece) {
+        const all = held + piece;
+        // Half of a character is no beginning that a pattern could see.
+        const found = /[\ud800-\udbff]$/.test(all) ? all.slice(0, -1) : all;
+        let shown = '';
+        let at = 0;
+        for (const match of found.matchAll(inText)) {
+          // It may go on to be a longer one, which begins before it or with it.
+          if (beginningIn(found, at) <= match.index) break;
+          shown += found.slice(at, match.index) + label(match.slice(1));
+          at = match.index + match[0].length;
+        }
+        const from = beginningIn(found, at);
+        held = all.slice(from);
+        return shown + found.slice(at, from);
+      },
+      end() {
+        const rest = text(held);
+        held = '';
+        return rest;
+      },
+    };
+  }
+
+  return { text, message, bytes, json, stream };
 }
+
+const nothingKnown: Redactor = {
+  text: (text) => text,
+  message: (text) => text,
+  bytes: (bytes) => bytes,
+  json: (value) => value,
+  stream: () => ({ push: (piece) => piece, end: () => '' }),
+};
 
 function clean(value: unknown, text: (text: string) => string, depth: number): unknown {
   if (typeof value === 'string') return text(value);
@@ -71,79 +146,14 @@ function clean(value: unknown, text: (text: string) => string, depth: number): u
   if (prototype !== Object.prototype && prototype !== null) return value;
   const members = Object.entries(value);
   const cleaned = members.map(([key, member]): [string, unknown] => [
-    text(key),
+    isWord(key) ? key : text(key),
     clean(member, text, depth + 1),
   ]);
   const same = cleaned.every(([key, member], i) => key === members[i]?.[0] && member === members[i]?.[1]);
   return same ? value : Object.fromEntries(cleaned);
 }
 
-/** A pattern without capturing groups. In `bytes` a character beyond ASCII is looked for as its UTF-8 bytes. */
-function formsOf(value: string, alphabet: 'utf16' | 'bytes'): string {
-  const parts = value.match(/\\+|./gsu) ?? [];
-  const characters = parts
-    .map((part) => (part.startsWith('\\') ? backslashForms(part.length) : characterForms(part, alphabet)))
-    .join('');
-  return [characters, ...base64Forms(Buffer.from(value))].join('|');
-}
-
-// The escapes JSON has a letter for; `/` may be written `\/`.
-const short: Readonly<Record<string, string>> = {
-  '\b': 'b',
-  '\t': 't',
-  '\n': 'n',
-  '\f': 'f',
-  '\r': 'r',
-  '"': '"',
-  '/': '/',
-};
-
-function characterForms(character: string, alphabet: 'utf16' | 'bytes'): string {
-  const utf8 = Buffer.from(character);
-  const plain = alphabet === 'bytes' ? utf8.toString('latin1') : character;
-  const units = Array.from({ length: character.length }, (_, i) => hex(character.charCodeAt(i), 4));
-  // Text in text in text: each level doubles the backslashes.
-  const slashes = String.raw`\\{1,15}`;
-  const forms = [
-    literal(plain),
-    units.map((unit) => `${slashes}u${anyCase(unit)}`).join(''),
-    [...utf8].map((byte) => `%${anyCase(hex(byte, 2))}`).join(''),
-  ];
-  const mark = short[character];
-  if (mark !== undefined) forms.push(slashes + literal(mark));
-  if (character === ' ') forms.push(String.raw`\+`);
-  return `(?:${forms.join('|')})`;
-}
-
-// A run is one part of the pattern: many small ones, each of any length, would be tried in every combination.
-function backslashForms(count: number): string {
-  const plain = String.raw`\\{${count},${count * 16}}`;
-  return String.raw`(?:${plain}|(?:\\{1,15}u005[cC]){${count}}|(?:%5[cC]){${count}})`;
-}
-
-/**
- * What base64 makes of the bytes wherever they stand in a longer text: the characters that depend on them alone. The
- * few bits shared with a neighbour are left where they are.
- */
-function base64Forms(bytes: Buffer): string[] {
-  return [0, 1, 2].map((before) => {
-    const whole = Buffer.concat([Buffer.alloc(before), bytes])
-      .toString('base64')
-      .replaceAll('=', '');
-    const first = Math.ceil((before * 8) / 6);
-    const last = Math.floor(((before + bytes.length) * 8) / 6);
-    return whole.slice(first, last).replaceAll('+', '[+-]').replaceAll('/', String.raw`(?:\\*\/|_)`);
-  });
-}
-
-function hex(value: number, digits: number): string {
-  return value.toString(16).padStart(digits, '0');
-}
-
-function anyCase(digits: string): string {
-  return digits.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
-}
-
-function literal(text: string): string {
-  return text.replace(/[\^$\\.*+?()[\]{}|/]/g, String.raw`\$&`);
+/** True for a member name that is a word of some vocabulary: letters alone are no secret, even where a key is one. */
+export function isWord(name: string): boolean {
+  return /^[A-Za-z_]{1,32}$/.test(name);
 }

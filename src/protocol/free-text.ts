@@ -1,0 +1,110 @@
+/** Which texts of an event may hold what was never to be stored: each event, and each member of it, has to decide. */
+import type { ErrorJson } from '../errors.ts';
+import type { EventBodies, EventType } from './events.ts';
+import type { SessionRecord } from './record.ts';
+import type { Ticket } from './ticket.ts';
+
+/**
+ * `own`: an id, a digest or a word of Writ's vocabulary; what reads the record depends on it, so it stays as it is.
+ * `text`: written by a model, a provider, a tool or a person; a known secret in it is replaced.
+ * `given`: what a person configured and a session is opened again with; it must stay, so a secret in it is refused.
+ * `key`: compared with later ones; its digest stands for one that holds a secret.
+ */
+export type TextKind = 'own' | 'text' | 'given' | 'key' | { readonly [member: string]: TextKind };
+
+/** A decision for each member that can hold text. What a table does not name counts as `text`. */
+type TextKinds<Body> = {
+  readonly [M in keyof Body as Body[M] extends number | boolean | null | undefined ? never : M]-?: TextKind;
+};
+
+export const errorTexts = {
+  code: 'own',
+  kind: 'own',
+  message: 'text',
+  next: 'text',
+  details: 'text',
+  cause: 'text',
+} as const satisfies TextKinds<ErrorJson>;
+
+export const ticketTexts = {
+  id: 'own',
+  tool: 'own',
+  capability: 'own',
+  arguments: 'text',
+  digest: 'own',
+} as const satisfies TextKinds<Ticket>;
+
+export const sessionTexts = {
+  id: 'own',
+  agent: 'given',
+  harness: 'given',
+  model: 'given',
+  prompt: 'own',
+  composition: 'own',
+  projection: 'own',
+  capabilities: 'given',
+  origin: 'given',
+} as const satisfies TextKinds<SessionRecord>;
+
+/** The names of tools and ids of calls are `text` where a model or a provider wrote them, and `own` once they were found. */
+export const eventTexts: { readonly [T in EventType]: TextKinds<EventBodies[T]> } = {
+  'run-start': {
+    session: 'own',
+    agent: 'given',
+    harness: 'given',
+    model: 'given',
+    prompt: 'own',
+    task: 'own',
+    capabilities: 'given',
+    budget: 'own',
+    approve: 'own',
+    origin: 'given',
+  },
+  'run-resume': { by: 'text', promptNow: 'own', budget: 'own' },
+  'turn-start': {},
+  'model-request': {
+    model: 'own',
+    wire: 'own',
+    url: 'text',
+    add: 'own',
+    tools: 'own',
+    parameters: 'text',
+    body: 'own',
+    reserved: 'own',
+  },
+  'model-response': { response: 'own', finish: 'own', modelSeen: 'text', requestId: 'text', usage: 'own' },
+  'model-fault': { error: errorTexts, response: 'own', dispatched: 'own', usage: 'own' },
+  'message-finish': { message: 'own', text: 'own' },
+  'tool-call': { callId: 'text', tool: 'text', arguments: 'text' },
+  'tool-result': {
+    callId: 'text',
+    tool: 'text',
+    status: 'own',
+    code: 'text',
+    counter: 'own',
+    message: 'own',
+  },
+  'effect-dispatch': { tool: 'own', access: 'own', repeat: 'own', key: 'key', fingerprint: 'own' },
+  'effect-observe': { status: 'own', text: 'own' },
+  'effect-not-dispatched': { reason: 'text' },
+  'effect-unknown': { reason: 'text' },
+  'effect-reconcile': { answer: 'text' },
+  'effect-resolve': { decision: 'own', by: 'text', reason: 'text' },
+  'approval-request': { ticket: ticketTexts },
+  'approval-answer': { ticket: 'own', digest: 'own', decision: 'own', by: 'text', reason: 'text' },
+  'budget-refuse': { counter: 'own' },
+  'budget-overrun': { counter: 'own' },
+  'context-register': { alias: 'given', context: 'own', blob: 'own' },
+  'context-read': { alias: 'own', operation: 'own' },
+  'plan-accept': { plan: 'own' },
+  'plan-step': { plan: 'own', path: 'own', operation: 'own', status: 'own' },
+  'child-start': { child: 'own', reason: 'text' },
+  'child-finish': { child: 'own', status: 'own', usage: 'own' },
+  'session-compact': { summary: 'own' },
+  'policy-speak': { policy: 'own', text: 'text' },
+  notice: { code: 'own', text: 'text' },
+  'cancel-request': { by: 'text', reason: 'text' },
+  'turn-finish': {},
+  'run-pause': { ticket: 'own' },
+  'run-finish': { status: 'own', answer: 'own', error: errorTexts, usage: 'own', budget: 'own' },
+};
