@@ -18,9 +18,9 @@ export function cleanSession(session: SessionRecord, redact: Redactor): SessionR
   return cleanMembers(session, sessionTexts, redact);
 }
 
-/** An error that is shown or stored; its code and kind stay. */
+/** An error that is shown or handed on; its code and kind stay. Its message may have been cut inside a secret. */
 export function cleanError(error: ErrorJson, redact: Redactor): ErrorJson {
-  return cleanMembers(error, errorTexts, redact);
+  return cleanMembers(error, errorTexts, { ...redact, text: redact.message, json: redact.messages });
 }
 
 /** What stands in the record for an effect key that holds a secret: the same for the same key, in any process. */

@@ -19,6 +19,8 @@ export interface Redactor {
    * nothing was found.
    */
   json<T>(value: T): T;
+  /** The same for JSON that holds messages. */
+  messages<T>(value: T): T;
   /** For text that arrives in pieces, which may cut a secret anywhere. */
   stream(): RedactedStream;
 }
@@ -90,6 +92,10 @@ export function redactor(secrets: readonly Secret[]): Redactor {
     return clean(value, text, 0) as T;
   }
 
+  function messages<T>(value: T): T {
+    return clean(value, message, 0) as T;
+  }
+
   function beginningIn(found: string, after: number): number {
     const at = atEnd.exec(found.slice(after))?.index;
     return at === undefined ? found.length : after + at;
@@ -122,7 +128,7 @@ export function redactor(secrets: readonly Secret[]): Redactor {
     };
   }
 
-  return { text, message, bytes, json, stream };
+  return { text, message, bytes, json, messages, stream };
 }
 
 const nothingKnown: Redactor = {
@@ -130,6 +136,7 @@ const nothingKnown: Redactor = {
   message: (text) => text,
   bytes: (bytes) => bytes,
   json: (value) => value,
+  messages: (value) => value,
   stream: () => ({ push: (piece) => piece, end: () => '' }),
 };
 

@@ -425,6 +425,23 @@ describe('the key', () => {
     ],
     ['in plain text', 500, (auth: string) => `denied: ${auth}`],
     ['at the cut of a long text', 500, (auth: string) => `${'x'.repeat(385)} ${auth.slice(7)}`],
+    [
+      'at the cut of a long text in JSON',
+      401,
+      (auth: string) => JSON.stringify({ error: `${'x'.repeat(385)} ${auth.slice(7)}` }),
+    ],
+    [
+      'at the cut inside a stream',
+      200,
+      (auth: string) => `data: {"error":"${'x'.repeat(385)} ${auth.slice(7)}"}\n\n`,
+    ],
+    ['escaped in plain text', 500, (auth: string) => `denied: ${auth.replaceAll('/', '\\/')}`],
+    ['percent-encoded', 500, (auth: string) => `denied: ?key=${encodeURIComponent(auth.slice(7))}`],
+    [
+      'in base64',
+      500,
+      (auth: string) => `denied: ${Buffer.from(`user:${auth.slice(7)}`).toString('base64')}`,
+    ],
     ['inside a stream', 200, (auth: string) => `data: {"error":"no ${auth}"}\n\n`],
     ['in garbage', 200, (auth: string) => `no ${auth}`],
   ])('is taken out %s', async (_name, status, body) => {
@@ -435,7 +452,8 @@ describe('the key', () => {
     const text = JSON.stringify(failed(await model.send('{}', { signal: never })).error);
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
     expect(text).not.toContain(key.slice(0, 8));
-    expect(text).toContain('[KEY]');
+    expect(text).toContain('[secret KEY]');
+    expect(text).not.toContain(Buffer.from(key.slice(0, 12)).toString('base64').slice(2, 12));
     expect(JSON.stringify([model.url, model.id])).not.toContain(key);
   });
 });

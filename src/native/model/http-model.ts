@@ -2,7 +2,8 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { type Clock, systemClock } from '../../clock.ts';
-import type { ErrorJson } from '../../errors.ts';
+import { cleanError } from '../../ledger/clean-record.ts';
+import { type Redactor, redactor, type Secret } from '../../ledger/secrets.ts';
 import { noUsage, type Usage, unknownUsage } from '../../protocol/usage.ts';
 import type { Wire, WireDelta, WireEnd } from '../../wire/wire.ts';
 import { type Exchange, exchange, type Head, type Target, targetOf } from './exchange.ts';
@@ -18,12 +19,6 @@ import {
 import type { Model, ModelReply, Price, SendOptions } from './model.ts';
 import { priceUsage } from './price.ts';
 import { retryAfterMs } from './retry-after.ts';
-
-/** A value that must never be shown or stored, and the name it may be called by. */
-export interface Secret {
-  readonly name: string;
-  readonly value: string;
-}
 
 export interface HttpLimits {
   /** From the start of a request to the first byte of its answer; by default 300 s. */
@@ -54,12 +49,21 @@ const errorBytesMax = 64 * 1024;
 /** Idle sockets are dropped before a server with the usual five seconds does it, so that none is reused while it closes. */
 const idleSocketMs = 4_000;
 
+/**
+ * The key as a secret, unless it is a word of the model's own name: local servers are given such a word because they want
+ * any, and to take it out of every text would only spoil the texts.
+ */
+export function secretsOf(id: string, key: Secret | null): readonly Secret[] {
+  return key === null || id.split(/[/:]/).includes(key.value) ? [] : [key];
+}
+
 /** Makes the model. Its connections are its own until `close`, which cancels what is under way. */
 export function httpModel(options: HttpModelOptions): Model {
   const { wire, key, name } = options;
   const url = new URL(options.baseUrl + wire.path);
   const limits = { firstByteTimeoutMs: 300_000, idleTimeoutMs: 120_000, responseBytesMax: 64 * 1024 * 1024 };
-  const sender = new Sender(options, url, { ...limits, ...options.limits });
+  const redact = redactor(secretsOf(options.id, key));
+  const sender = new Sender(options, url, { ...limits, ...options.limits }, redact);
   return {
     id: options.id,
     name,
@@ -70,7 +74,7 @@ export function httpModel(options: HttpModelOptions): Model {
     message: (message) => wire.message(message),
     tools: (schemas) => wire.tools(schemas),
     body: (parts) => wire.body({ ...parts, model: name }),
-    send: async (body, how) => withoutSecret(await sender.send(body, how), key),
+    send: (body, how) => sender.send(body, how),
     close: async () => sender.close(),
   };
 }
@@ -82,11 +86,13 @@ class Sender {
   readonly #clock: Clock;
   readonly #agent: HttpAgent;
   readonly #target: Target;
+  readonly #redact: Redactor;
   readonly #underWay = new Set<() => void>();
   #closed = false;
 
-  constructor(options: HttpModelOptions, url: URL, limits: HttpLimits) {
+  constructor(options: HttpModelOptions, url: URL, limits: HttpLimits, redact: Redactor) {
     this.#options = options;
+    this.#redact = redact;
     this.#limits = limits;
     this.#asked = {
       id: options.id,
@@ -143,7 +149,9 @@ class Sender {
       return this.#failed(done, exchangeFault(this.#asked, done, this.#limits), usage);
     }
     if (!isSuccess(head) && done.end.how !== 'cancelled') {
-      const said = this.#options.wire.fault(head.status, done.raw.toString('utf8'));
+      // Error bodies repeat what was sent, and what is said of them is cut: the key goes before it could be cut in half.
+      const body = this.#redact.text(done.raw.toString('utf8'));
+      const said = this.#options.wire.fault(head.status, body);
       const usage = turnedAway(head.status) ? usedNothing : unknownUsage;
       return this.#failed(done, statusFault(this.#asked, head, said), usage);
     }
@@ -171,7 +179,7 @@ class Sender {
   #failed(done: Exchange, fault: Fault, usage: Usage): ModelReply {
     return {
       ok: false,
-      error: fault.error.toJSON(),
+      error: cleanError(fault.error.toJSON(), this.#redact),
       dispatched: done.dispatched,
       usage,
       httpStatus: done.head?.status ?? null,
@@ -225,19 +233,4 @@ const usedNothing: Usage = { ...noUsage, modelCalls: 1 };
 
 function isSuccess(head: Head): boolean {
   return head.status >= 200 && head.status < 300;
-}
-
-/** The shortest key that is looked for: shorter ones are placeholders, and would blot out ordinary words. */
-const secretCharsMin = 6;
-
-// Error bodies repeat what was sent. A message may be cut inside the key, so its beginnings before an ellipsis go too.
-function withoutSecret(reply: ModelReply, key: Secret | null): ModelReply {
-  if (reply.ok || key === null || key.value.length < secretCharsMin) return reply;
-  let text = JSON.stringify(reply.error);
-  const shown = JSON.stringify(key.value).slice(1, -1);
-  text = text.replaceAll(shown, `[${key.name}]`);
-  for (let chars = shown.length - 1; chars >= secretCharsMin && text.includes('…'); chars -= 1) {
-    text = text.replaceAll(`${shown.slice(0, chars)}…`, `[${key.name}]`);
-  }
-  return { ...reply, error: JSON.parse(text) as ErrorJson };
 }

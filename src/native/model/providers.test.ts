@@ -79,6 +79,16 @@ describe('what a spec leads to', () => {
       { baseUrl: 'https://lab.example/v1', keyEnv: 'MY_KEY', env },
       { secrets: [{ name: 'MY_KEY', value: 'sk-mine-1' }] },
     ],
+    [
+      'ollama/qwen3:8b',
+      { baseUrl: 'http://localhost:11434/v1', keyEnv: 'MY_KEY', env: { MY_KEY: 'ollama' } },
+      { secrets: [] },
+    ],
+    [
+      'ollama/qwen3:8b',
+      { baseUrl: 'http://localhost:11434/v1', keyEnv: 'MY_KEY', env: { MY_KEY: 'ollama-7f3a' } },
+      { secrets: [{ name: 'MY_KEY', value: 'ollama-7f3a' }] },
+    ],
   ])('%s %o', (spec, options, expected) => {
     expect(resolve(spec, options)).toMatchObject({ id: spec, wire: 'openai-chat', price: null, ...expected });
   });

@@ -1,12 +1,13 @@
 /** Finds the model that `provider/name` names: its address, its key, its price. Nothing is sent. */
 import type { Clock } from '../../clock.ts';
+import type { Secret } from '../../ledger/secrets.ts';
 import { anthropic } from '../../wire/anthropic.ts';
 import { openaiChat } from '../../wire/openai-chat.ts';
 import type { Wire } from '../../wire/wire.ts';
 import { type Attribution, attributionHeaders } from './attribution.ts';
 import { checkBaseUrl } from './base-url.ts';
 import { ModelError } from './errors.ts';
-import { type HttpLimits, httpModel, type Secret } from './http-model.ts';
+import { type HttpLimits, httpModel, secretsOf } from './http-model.ts';
 import type { Model, Price } from './model.ts';
 import { priceOf } from './price.ts';
 import type { WireName } from './wire-names.ts';
@@ -90,7 +91,7 @@ export function resolveModel(spec: string, options: ResolveOptions): ResolvedMod
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   });
-  return { ...model, secrets: key === null ? [] : [key] };
+  return { ...model, secrets: secretsOf(spec, key) };
 }
 
 function served(
