@@ -1,7 +1,7 @@
 /** One MCP server as its tools use it: what its tools are now, and a client that is connected again after an end. */
 import { type Client, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client';
 import { type Digest, jsonDigest } from '../../digest.ts';
-import { type ClientOptions, openClient, stoppable } from './open-client.ts';
+import { type ClientOptions, type OpenedClient, openClient, stoppable } from './open-client.ts';
 
 /** What a server says one of its tools is. */
 export interface Definition {
@@ -14,7 +14,9 @@ export interface Connection {
   /** The tools as the server told them last, by their name there. */
   definitions(): ReadonlyMap<string, Definition>;
   /** The client, once a reconnect or a new list that is due has been made. Rejects if the server cannot be reached. */
-  ready(): Promise<Client>;
+  ready(): Promise<OpenedClient>;
+  /** Gives a client up, so that the next call opens another. */
+  drop(client: Client): Promise<void>;
   /** Ends the session and the process. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -30,12 +32,14 @@ export async function connect(
   const closing = new AbortController();
   const stop = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
   let definitions: ReadonlyMap<string, Definition> = new Map();
-  let current: Promise<Client> | undefined;
+  let current: Promise<OpenedClient> | undefined;
+  let latest: Client | undefined;
 
   const refresh = async (client: Client) => {
+    latest = client;
     definitions = await readTools(client, options.startTimeoutMs);
   };
-  const hold = (opening: Promise<Client>): Promise<Client> => {
+  const hold = (opening: Promise<OpenedClient>): Promise<OpenedClient> => {
     current = opening;
     // Whatever failed is tried anew by whoever needs the server next.
     opening.catch(() => {
@@ -43,23 +47,21 @@ export async function connect(
     });
     return opening;
   };
+  // The next call starts the server anew. A client that was given up long ago says nothing about the one that took over.
+  const onClosed = (client: Client) => {
+    if (client === latest) current = undefined;
+  };
   // From here on everybody waits until the new list is read. A server that does not give it is as good as gone.
   const onChanged = (client: Client) => {
     const before = current;
     if (before === undefined) return;
-    const renewed = stoppable(
-      before.then(() => refresh(client)),
-      stop,
-    ).then(() => client);
-    hold(renewed).catch(() => closeClient(client));
+    const renewed = before.then(async (opened) => {
+      await refresh(client);
+      return opened;
+    });
+    hold(stoppable(renewed, stop)).catch(() => closeClient(client));
   };
-  const open = async (): Promise<Client> => {
-    const client = await openClient({ ...options, signal: stop }, { prepare: refresh, onChanged });
-    client.onclose = () => {
-      current = undefined;
-    };
-    return client;
-  };
+  const open = () => openClient({ ...options, signal: stop }, { prepare: refresh, onChanged, onClosed });
   const ready = () => {
     if (stop.aborted) return Promise.reject(new Error('the run has ended'));
     return current ?? hold(open());
@@ -69,12 +71,13 @@ export async function connect(
   return {
     definitions: () => definitions,
     ready,
+    drop: closeClient,
     async close() {
       const last = current;
       current = undefined;
       closing.abort();
-      const client = await last?.catch(() => undefined);
-      if (client !== undefined) await closeClient(client);
+      await last?.catch(() => {});
+      if (latest !== undefined) await closeClient(latest);
     },
   };
 }

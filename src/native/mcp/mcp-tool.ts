@@ -1,13 +1,15 @@
 /** A tool of an MCP server as the model gets it: under a qualified name, a write unless two sides say otherwise. */
 import {
   type CallToolResult,
-  type Client,
   ProtocolError,
   ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
 } from '@modelcontextprotocol/client';
 import { canonicalJson, sha256 } from '../../digest.ts';
 import { messageOf } from '../../errors.ts';
-import type { Json } from '../../protocol/json.ts';
+import { isRecord, type Json } from '../../protocol/json.ts';
 import {
   defineTool,
   failed,
@@ -18,7 +20,7 @@ import {
 import { wellFormed } from '../tool/result-text.ts';
 import type { Tool } from '../tool/tool.ts';
 import type { Connection, Definition } from './connection.ts';
-import { stoppable } from './open-client.ts';
+import { type OpenedClient, stoppable } from './open-client.ts';
 
 const timeoutMs = 30_000;
 const nameCharactersMax = 64;
@@ -53,9 +55,9 @@ export function mcpTool(
     ...(isRead ? ({ access: 'read' } as const) : ({ access: 'write', repeat: 'once' } as const)),
     limits: { timeoutMs },
     async execute(args: JsonArguments, { signal }) {
-      let client: Client;
+      let opened: OpenedClient;
       try {
-        client = await stoppable(connection.ready(), signal);
+        opened = await stoppable(connection.ready(), signal);
       } catch (fault) {
         if (signal.aborted) return notDispatched('cancelled', 'The call was stopped before it was sent.');
         return notDispatched('unavailable', messageOf(fault));
@@ -63,7 +65,13 @@ export function mcpTool(
       // The list may have been read anew since the call was checked: while a person was asked, or by a reconnect.
       if (now() !== digest)
         return notDispatched('unavailable', `The server ${server} changed or withdrew this tool.`);
-      return call(client, tool.name, args, signal);
+      const answer = await call(opened, tool.name, args, signal);
+      if (answer !== 'session-lost') return answer.result;
+      await connection.drop(opened.client);
+      return notDispatched(
+        'unavailable',
+        `The server ${server} lost its session and did not begin the call.`,
+      );
     },
   });
   // Compiles the schema: one that is broken must not surface in the middle of a run.
@@ -72,11 +80,11 @@ export function mcpTool(
 }
 
 async function call(
-  client: Client,
+  { client, explain }: OpenedClient,
   name: string,
   args: JsonArguments,
   signal: AbortSignal,
-): Promise<Json | ToolEnding> {
+): Promise<{ readonly result: Json | ToolEnding } | 'session-lost'> {
   try {
     // Without an output schema the client passes results on that do not fit it: the call was made all the same.
     const toolDefinition = { name, inputSchema: { type: 'object' as const } };
@@ -84,24 +92,44 @@ async function call(
     const request = { signal, timeout: timeoutMs * 2, toolDefinition };
     const result = await client.callTool({ name, arguments: { ...args } }, request);
     const text = textOf(result);
-    return result.isError === true ? failed('mcp.tool-failed', text || 'The server gave no reason.') : text;
+    if (result.isError !== true) return { result: text };
+    return { result: failed('mcp.tool-failed', text || 'The server gave no reason.') };
   } catch (fault) {
-    // By these two the server says that it did not begin. No other error tells.
-    const refused = [ProtocolErrorCode.InvalidParams, ProtocolErrorCode.MethodNotFound];
-    if (fault instanceof ProtocolError && refused.includes(fault.code))
-      return failed('mcp.call-refused', messageOf(fault));
-    throw fault;
+    switch (notBegun(fault)) {
+      case 'not-connected':
+        return { result: notDispatched('unavailable', explain(fault)) };
+      case 'session-lost':
+        return 'session-lost';
+      case 'refused':
+        return { result: failed('mcp.call-refused', messageOf(fault)) };
+      case undefined:
+        throw new Error(explain(fault), { cause: fault });
+    }
   }
+}
+
+/** The faults that prove that the server did not begin, by the protocol. No other error, and no silence, does. */
+function notBegun(fault: unknown): 'not-connected' | 'session-lost' | 'refused' | undefined {
+  if (fault instanceof SdkHttpError && fault.status === 404) return 'session-lost';
+  if (fault instanceof SdkError && fault.code === SdkErrorCode.NotConnected) return 'not-connected';
+  const refusals: readonly number[] = [ProtocolErrorCode.InvalidParams, ProtocolErrorCode.MethodNotFound];
+  return fault instanceof ProtocolError && refusals.includes(fault.code) ? 'refused' : undefined;
 }
 
 /** What the model reads: texts as they are, structured content unless a text already holds it, a line for what is neither. */
 function textOf({ content, structuredContent }: CallToolResult): string {
   const parts = content.map(blockText);
-  if (structuredContent !== undefined) {
-    const structured = canonicalJson(structuredContent);
-    if (!parts.some((part) => sameJson(part, structured))) parts.push(structured);
-  }
-  return parts.join('\n');
+  const text = parts.join('\n');
+  if (structuredContent === undefined || repeats(structuredContent, parts, text)) return text;
+  return [...parts, canonicalJson(structuredContent)].join('\n');
+}
+
+/** Servers give structured content as JSON text too, or a bare text wrapped into an object of one member. */
+function repeats(structured: unknown, parts: readonly string[], text: string): boolean {
+  const only = isRecord(structured) ? Object.values(structured) : [];
+  if (only.length === 1 && only[0] === text) return true;
+  const canonical = canonicalJson(structured);
+  return parts.some((part) => sameJson(part, canonical));
 }
 
 function blockText(block: CallToolResult['content'][number]): string {

@@ -27,19 +27,27 @@ export interface ClientOptions {
   readonly redact: (text: string) => string;
 }
 
+export interface OpenedClient {
+  readonly client: Client;
+  /** Why something failed: how the process ended and what it wrote last, if it ended; without known secrets. */
+  explain(cause: unknown): string;
+}
+
 /** What its user does with a client. */
 export interface ClientUse {
   /** Belongs to the start: it must be done in time too, and what it throws is a failed start. */
   prepare(client: Client): Promise<unknown>;
   /** The server says that its tools are others now. */
   onChanged(client: Client): void;
+  /** The connection is gone, whoever ended it. */
+  onClosed(client: Client): void;
 }
 
 /**
  * A connected and prepared client. The 2026 protocol is asked for first; a server that does not know it gets the handshake
  * of 2025. Throws `mcp.start-failed` or `mcp.start-timeout`, and leaves nothing running then.
  */
-export async function openClient(options: ClientOptions, use: ClientUse): Promise<Client> {
+export async function openClient(options: ClientOptions, use: ClientUse): Promise<OpenedClient> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), options.startTimeoutMs);
   const stop = AbortSignal.any([options.signal, deadline.signal]);
@@ -81,7 +89,7 @@ async function attempt(
   mode: 'auto' | 'legacy',
   stop: AbortSignal,
   use: ClientUse,
-): Promise<Client> {
+): Promise<OpenedClient> {
   const { startTimeoutMs: timeout } = options;
   const { transport, why } = transportFor(options);
   const client: Client = new Client(
@@ -91,13 +99,20 @@ async function attempt(
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => use.onChanged(client) } },
     },
   );
+  client.onclose = () => use.onClosed(client);
   try {
     const connected = client.connect(transport, { timeout, signal: stop });
     await stoppable(
       connected.then(() => use.prepare(client)),
       stop,
     );
-    return client;
+    return {
+      client,
+      explain(cause) {
+        const { reason, said } = why(cause);
+        return `${options.redact(reason)}.${lastWords(options, said)}`;
+      },
+    };
   } catch (cause) {
     await transport.close().catch(() => {});
     const { reason, said } = why(cause);

@@ -90,17 +90,12 @@ export function serverProcess({ command, args, env, cwd, graceMs = 1_000 }: Serv
       started.stderr.on('data', (chunk: Buffer) => {
         said = Buffer.concat([said, chunk]).subarray(-stderrBytesMax);
       });
-      gone = watch(started).then((how) => {
+      gone = watch(started, command).then((how) => {
         ended = how;
         buffer.clear();
         transport.onclose?.();
       });
-      try {
-        await once(started, 'spawn');
-      } catch (cause) {
-        const missing = systemCode(cause) === 'ENOENT';
-        throw new Error(missing ? `there is no program '${command}'` : messageOf(cause), { cause });
-      }
+      await once(started, 'spawn');
     },
     send: (message: JSONRPCMessage) =>
       new Promise((resolve, reject) => {
@@ -115,8 +110,8 @@ export function serverProcess({ command, args, env, cwd, graceMs = 1_000 }: Serv
   };
 
   async function end(): Promise<void> {
-    if (child?.pid === undefined) return;
-    const { pid } = child;
+    const pid = child?.pid;
+    if (child === undefined || pid === undefined) return gone;
     child.stdin.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       if (await within(gone, graceMs)) break;
@@ -130,7 +125,7 @@ export function serverProcess({ command, args, env, cwd, graceMs = 1_000 }: Serv
 }
 
 /** Resolves once the process has ended and what it wrote has been read; the rest of its group is killed. */
-async function watch(child: Child): Promise<string> {
+async function watch(child: Child, command: string): Promise<string> {
   const { pid } = child;
   if (pid !== undefined) {
     if (running.size === 0) process.on('exit', killAll);
@@ -138,7 +133,8 @@ async function watch(child: Child): Promise<string> {
   }
   const how = await once(child, 'exit').then(
     ([code, signal]) => (signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`),
-    messageOf,
+    (fault: unknown) =>
+      systemCode(fault) === 'ENOENT' ? `there is no program '${command}'` : messageOf(fault),
   );
   if (pid !== undefined) {
     // A child that the server left behind would hold the pipes open, and keep working for nobody.
