@@ -9,6 +9,7 @@ import { lockCommand } from './compose/lock.ts';
 import { spaceCommand } from './compose/space.ts';
 import { type Context, type Environment, openContext, type Streams } from './context.ts';
 import { demoCommand } from './demo/demo-command.ts';
+import { doctorCommand } from './doctor/doctor.ts';
 import { exitCodes, usageExitCode } from './exit.ts';
 import type { Interrupts } from './interrupts.ts';
 import { commandMaker, type NewCommand, usageError } from './program.ts';
@@ -65,6 +66,7 @@ async function runCommandLine(
     .addHelpText('after', '\nEvery command explains itself: writ run --help');
   for (const command of [
     demoCommand(parts),
+    doctorCommand(parts),
     initCommand(parts),
     importCommand(parts),
     composeCommand(parts),

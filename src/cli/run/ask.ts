@@ -16,7 +16,11 @@ export function terminalAsk(context: Context, progress: Progress): Ask | undefin
     try {
       for (;;) {
         const line = await readLine(stdin, signal);
-        if (line === undefined) return undefined;
+        if (line === undefined) {
+          // What follows must not stand behind the question.
+          stderr.write('\n');
+          return undefined;
+        }
         const answer = readAnswer(line);
         if (answer !== undefined) return { ...answer, by: personName(context.env) };
         stderr.write('Answer y to allow it once, or n to deny it: ');

@@ -59,8 +59,6 @@ function lineOf(event: RunEvent): string | undefined {
       return `  trying again in ${duration(event.retryInMs)}: ${event.error.message}`;
     case 'effect-unknown':
       return `  ${event.position} the outcome is unknown: ${event.reason}`;
-    case 'approval-request':
-      return `  ${event.ticket.position} ${event.ticket.tool} needs an approval`;
     case 'approval-answer':
       return `  ${event.decision} by ${event.by}${event.reason === '' ? '' : `: ${event.reason}`}`;
     case 'budget-overrun':
