@@ -54,6 +54,9 @@ export interface Price {
   readonly cacheWrite?: number | undefined;
 }
 
+/** The most tokens of each layer, by the method of the composition; a layer without a number has no limit. */
+export type LayerLimits = Readonly<Partial<Record<LayerId, number>>>;
+
 export interface Agent {
   /** The folder as it was given. */
   readonly folder: string;
@@ -73,6 +76,7 @@ export interface Agent {
   readonly budget: BudgetLimits;
   readonly deliver: { readonly intent: Intent | null; readonly fidelity: Fidelity | null };
   readonly skills: readonly string[];
+  readonly limits: LayerLimits;
   /** By the model as `model` writes it. */
   readonly prices: ReadonlyMap<string, Price>;
   readonly fragments: ReadonlyMap<string, Fragment>;

@@ -6,6 +6,7 @@ import { type Agent, declarationOf, type Fragment } from './agent.ts';
 import type { Condition, ReadFact } from './conditions.ts';
 import type { Fact } from './facts.ts';
 import { blankLineAfter, givenLayer, layerOf, sizesOf, tokenMethod } from './layers.ts';
+import { mustFitLayers, mustFitTexts } from './limits.ts';
 import { trimBlank } from './outside-text.ts';
 import { factReader, fragmentsOf, isReplaced, type Situation } from './situation.ts';
 import { renderTemplate } from './template.ts';
@@ -18,10 +19,11 @@ interface Choice {
 }
 
 /**
- * Composes. Throws `compose.unknown-name` for a profile that the agent does not have, and `compose.no-fallback` where a
- * template writes a fact that was made unknown although nothing ever leaves it so.
+ * Composes. Throws `compose.unknown-name` for a profile that the agent does not have, `compose.no-fallback` where a
+ * template writes a fact that was made unknown although nothing ever leaves it so, and `compose.layer-too-large`.
  */
 export function compose(agent: Agent, situation: Situation): Composition {
+  mustFitTexts(situation.texts);
   const read = factReader(situation.facts);
   const stable: ReadFact = (name) => (declarationOf(agent, name)?.volatile ? undefined : read(name));
   const choices: Choice[] = [];
@@ -37,6 +39,7 @@ export function compose(agent: Agent, situation: Situation): Composition {
     }
   }
   const { layers, stablePrefixBytes } = layersOf(agent, situation, choices, read);
+  mustFitLayers(agent.limits, layers);
   const text = layers.map((layer) => layer.joinBefore + layer.text).join('');
   const [only, second] = layers;
   return {

@@ -21,6 +21,10 @@ export const composeErrors = {
     kind: 'input',
     about: 'A unit of a catalogue has a field of another form or size than allowed.',
   },
+  'compose.layer-too-large': {
+    kind: 'input',
+    about: 'A layer has more tokens, or a given text more bytes, than it may have.',
+  },
   'compose.unit-clash': { kind: 'input', about: 'Two different units were registered under one id.' },
   'compose.supersession-cycle': { kind: 'input', about: 'Units supersede each other in a circle.' },
   'compose.bad-surface-request': {

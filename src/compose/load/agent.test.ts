@@ -84,6 +84,7 @@ describe('an agent folder', () => {
       skills: ['report'],
       prices: new Map([['openrouter/vendor/model', { prompt: 0.5, completion: 1.5, cached: 0.05 }]]),
       fragments: ['a', 'b', 'spare', 'guard'],
+      limits: {},
       unused: ['spare'],
     });
     expect(agent.facts.get('workspace.dbt')).toEqual({

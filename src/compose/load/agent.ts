@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { z } from 'zod';
 import { systemCode } from '../../errors.ts';
 import type { BudgetLimits } from '../../protocol/budget.ts';
-import type { Agent, Fragment, McpServer, ToolChoice } from '../agent.ts';
+import type { Agent, Fragment, LayerLimits, McpServer, ToolChoice } from '../agent.ts';
 import { conditionCompiler } from '../conditions.ts';
 import { ComposeError } from '../errors.ts';
 import { environmentFact, type FactDeclaration, type FactValue } from '../facts.ts';
@@ -56,6 +56,7 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
     budget: (written.budget ?? {}) as BudgetLimits,
     deliver: { intent: written.deliver?.intent ?? null, fidelity: written.deliver?.fidelity ?? null },
     skills: written.skills ?? [],
+    limits: (written.limits ?? {}) as LayerLimits,
     prices: new Map(Object.entries(written.prices ?? {})),
     fragments,
     unused: [...fragments.keys()].filter((id) => !used.has(id)),

@@ -1,6 +1,7 @@
 /** The forms of agent.yaml and of a fragment's header, and what is said where a file has another form. */
 import { z } from 'zod';
 import { type BudgetCounter, budgetCounters } from '../../protocol/budget.ts';
+import { type LayerId, layerIds } from '../../protocol/composition.ts';
 import { fidelities, intents } from '../../protocol/intent.ts';
 import { isRecord } from '../../protocol/json.ts';
 import { fragmentLayers } from '../agent.ts';
@@ -80,6 +81,13 @@ const price = z
   })
   .describe('US dollars per million tokens.');
 
+const layerLimits = z.strictObject(
+  Object.fromEntries(layerIds.map((id) => [id, count.optional()])) as Record<
+    LayerId,
+    z.ZodOptional<typeof count>
+  >,
+);
+
 /** agent.yaml. */
 export const agentSchema = z.strictObject({
   key: name.describe('What conditions and records know the agent by; never the display name.'),
@@ -113,6 +121,7 @@ export const agentSchema = z.strictObject({
     .strictObject({ intent: z.enum(intents).optional(), fidelity: z.enum(fidelities).optional() })
     .optional(),
   skills: z.array(name).optional().describe('Names of folders below skills/.'),
+  limits: layerLimits.optional().describe('The most tokens of a layer; over it, nothing is composed.'),
   // The key is reserved: a policy that nothing keeps must be an error, not a promise.
   policies: z.strictObject({}).optional().describe('Policies of a session by name; there are none yet.'),
   prices: z
