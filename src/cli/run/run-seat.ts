@@ -6,6 +6,7 @@ import { type ApproveMode, approveModes } from '../../protocol/ticket.ts';
 import type { RunSeat } from '../../run/seat.ts';
 import type { Context } from '../context.ts';
 import { openProgress } from '../view/progress.ts';
+import { redactedProgress, redactedResult, redactedTicket } from '../view/redacted.ts';
 import { showResult } from '../view/show-result.ts';
 import { visible } from '../view/visible.ts';
 import { terminalAsk } from './ask.ts';
@@ -41,28 +42,35 @@ export async function inSeat(
   work: (seat: RunSeat) => Promise<RunResult>,
   earlier: readonly RunEvent[] = [],
 ): Promise<number> {
-  const [{ openLedger }, { thisHolder }] = await Promise.all([
+  const [{ openLedger }, { thisHolder }, { secretLengthMin, tooShort }] = await Promise.all([
     import('../../ledger/ledger.ts'),
     import('../../ledger/holder.ts'),
+    import('../../ledger/secrets.ts'),
   ]);
+  const ledger = openLedger({ store: opened.store, secrets: parts.secrets });
   const progress = openProgress(context, flags.json === true, earlier);
   const ask = terminalAsk(context, progress);
   if (flags.json !== true)
     for (const notice of parts.notices) context.stderr.write(`notice: ${visible(notice)}\n`);
+  for (const { name } of tooShort(parts.secrets))
+    context.stderr.write(
+      `notice: The value of ${name} has fewer than ${secretLengthMin} characters, so it is not taken out of what is shown and stored.\n`,
+    );
+  const shown = redactedProgress(progress, ledger);
   try {
     const result = await work({
       harness: parts.harness,
-      store: openLedger({ store: opened.store, secrets: parts.secrets }),
+      store: ledger,
       clock: context.clock,
       holder: thisHolder(context.clock),
       approve: flags.approve ?? (ask === undefined ? 'deny' : 'ask'),
-      ...(ask === undefined ? {} : { ask }),
+      ...(ask === undefined ? {} : { ask: (ticket, signal) => ask(redactedTicket(ticket, ledger), signal) }),
       signal: context.interrupts(),
-      onEvents: progress.onEvents,
-      onLive: progress.onLive,
+      onEvents: shown.onEvents,
+      onLive: shown.onLive,
     });
     progress.close();
-    return await showResult(context, opened, result, flags.json === true);
+    return await showResult(context, opened, redactedResult(result, ledger), flags.json === true);
   } finally {
     progress.close();
   }
