@@ -75,7 +75,9 @@ export class SdkFlight {
       this.#reader = reader;
       // A stop before this one found no reader to let go of.
       if (this.#stopped !== null) this.#letGo();
-      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      let part = await reader.read();
+      // A part may be on its way when the stop comes.
+      for (; !part.done && this.#stopped === null; part = await reader.read()) {
         // This one says only that there is a stream.
         if (part.value.type !== 'stream-start') this.#moved();
         const delta = this.#answer.take(part.value);
@@ -167,7 +169,6 @@ export class SdkFlight {
   }
 
   #moved(): void {
-    if (this.#stopped !== null) return;
     if (this.#firstPartMs !== null) {
       this.#timer?.refresh();
       return;
@@ -183,7 +184,7 @@ export class SdkFlight {
 
   // Whoever watches must not break a call that is paid for: a fault of theirs ends the watching only.
   #show(delta: Parameters<NonNullable<SendOptions['onDelta']>>[0]): void {
-    if (!this.#watched || this.#stopped !== null) return;
+    if (!this.#watched) return;
     try {
       this.#how.onDelta?.(delta);
     } catch {
