@@ -32,9 +32,46 @@ test('a tool is made with its name and capability; what it cannot use is refused
 });
 
 test('the vocabulary of agent.yaml follows from it', () => {
-  expect(vocabulary).toEqual({
+  expect(vocabulary).toMatchObject({
     tools: ['sql_query', 'project_read', 'project_search', 'context_search', 'context_slice', 'context_peek'],
     capabilities: ['sql', 'project', 'context'],
     probes: ['project-marker'],
+    toolOptions: {
+      sql_query: { database: 'string', rowsMax: 'number?', timeoutMs: 'number?' },
+      context_peek: {},
+    },
+    probeOptions: { 'project-marker': { files: 'names', skip: 'names?' } },
   });
 });
+
+const unknownOption = { no_such_option: 1 };
+const thrownBy = async (work: () => unknown): Promise<{ message?: string; next?: string }> => {
+  try {
+    await work();
+  } catch (thrown) {
+    return thrown as Error & { next?: string };
+  }
+  return {};
+};
+
+test.each(tools.map((tool) => [tool.name, tool] as const))(
+  'the options of %s are those that the tool takes',
+  async (_name, tool) => {
+    const make = (await tool.load()) as (options: object) => unknown;
+    const { next = '' } = await thrownBy(() => make({ workspace: tmpdir(), ...unknownOption }));
+    const taken = /^Use only: (.+)\.$/.exec(next)?.[1]?.split(', ') ?? [];
+    expect(taken.filter((name) => name !== 'workspace')).toEqual(Object.keys(tool.options));
+  },
+);
+
+test.each(probes.map((probe) => [probe.name, probe] as const))(
+  'the options of %s are those that the probe takes',
+  async (_name, probe) => {
+    const { run } = await probe.load();
+    const context = { workspace: null, env: {} };
+    const { message = '' } = await thrownBy(() => run(unknownOption, context));
+    for (const name of Object.keys(probe.options)) expect(message).toContain(`'${name}'`);
+    const all = Object.fromEntries(Object.keys(probe.options).map((name) => [name, ['x']]));
+    expect(await thrownBy(() => run(all, context))).toEqual({});
+  },
+);

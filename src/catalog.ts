@@ -1,5 +1,5 @@
 /** The one page that names every part: harnesses, providers, tools, stores and probes, each loaded only when it is used. */
-import type { Vocabulary } from './compose/load/names.ts';
+import type { OptionForm, Vocabulary } from './compose/load/agent.ts';
 import type { SqlQueryOptions } from './native/tool/sql-query.ts';
 import type { Json } from './protocol/json.ts';
 
@@ -35,12 +35,13 @@ export const providers = [
   },
 ] as const satisfies readonly Part<unknown>[];
 
-/** Each tool also says which capability an agent must hold for it. */
+/** Each tool also says which capability an agent must hold for it, and the options it takes in agent.yaml. */
 export const tools = [
   {
     name: 'sql_query',
     capability: 'sql',
     summary: 'One reading SQL statement over a SQLite file of the workspace.',
+    options: { database: 'string', rowsMax: 'number?', timeoutMs: 'number?' },
     load: async () => {
       const { sqlQuery } = await import('./native/tool/sql-query.ts');
       // The tool checks its options itself; they come from a file all the same.
@@ -51,6 +52,7 @@ export const tools = [
     name: 'project_read',
     capability: 'project',
     summary: 'One text file, or the names in one folder, of the workspace.',
+    options: { fileBytesMax: 'number?', secrets: 'boolean?' },
     load: async () => {
       const { projectRead } = await import('./native/tool/project-read.ts');
       return (options: ToolOptions) => projectRead(options);
@@ -60,6 +62,7 @@ export const tools = [
     name: 'project_search',
     capability: 'project',
     summary: 'The lines of the workspace that hold a text or fit an expression.',
+    options: { secrets: 'boolean?' },
     load: async () => {
       const { projectSearch } = await import('./native/tool/project-search.ts');
       return (options: ToolOptions) => projectSearch(options);
@@ -69,6 +72,7 @@ export const tools = [
     name: 'context_search',
     capability: 'context',
     summary: 'The lines of a context that hold a text or fit an expression.',
+    options: {},
     load: async () => {
       const { contextSearch } = await import('./native/tool/context-tools.ts');
       return (options: ToolOptions) => contextSearch(options);
@@ -78,6 +82,7 @@ export const tools = [
     name: 'context_slice',
     capability: 'context',
     summary: 'A range of characters or items of a context.',
+    options: {},
     load: async () => {
       const { contextSlice } = await import('./native/tool/context-tools.ts');
       return (options: ToolOptions) => contextSlice(options);
@@ -87,12 +92,16 @@ export const tools = [
     name: 'context_peek',
     capability: 'context',
     summary: 'The size of a context, its beginning, its end, or one item.',
+    options: {},
     load: async () => {
       const { contextPeek } = await import('./native/tool/context-tools.ts');
       return (options: ToolOptions) => contextPeek(options);
     },
   },
-] as const satisfies readonly (Part<unknown> & { readonly capability: string })[];
+] as const satisfies readonly (Part<unknown> & {
+  readonly capability: string;
+  readonly options: OptionForm;
+})[];
 
 export const stores = [
   {
@@ -111,13 +120,16 @@ export const probes = [
   {
     name: 'project-marker',
     summary: 'Whether a file of a given name stands in the workspace or near below it.',
+    options: { files: 'names', skip: 'names?' },
     load: async () => (await import('./compose/probes/project-marker.ts')).projectMarker,
   },
-] as const satisfies readonly Part<unknown>[];
+] as const satisfies readonly (Part<unknown> & { readonly options: OptionForm })[];
 
 /** What an agent.yaml may name. */
 export const vocabulary: Vocabulary = {
   tools: tools.map((tool) => tool.name),
   capabilities: [...new Set<string>(tools.map((tool) => tool.capability))],
   probes: probes.map((probe) => probe.name),
+  toolOptions: Object.fromEntries(tools.map((tool) => [tool.name, tool.options])),
+  probeOptions: Object.fromEntries(probes.map((probe) => [probe.name, probe.options])),
 };

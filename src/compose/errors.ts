@@ -10,6 +10,10 @@ export const composeErrors = {
   'compose.unknown-name': { kind: 'input', about: 'A name points to something that does not exist.' },
   'compose.repeated-name': { kind: 'input', about: 'A name that must stand once stands twice.' },
   'compose.no-header': { kind: 'input', about: 'A fragment begins like a header that is never closed.' },
+  'compose.misplaced-fragment': {
+    kind: 'input',
+    about: 'A Markdown file below instructions/ is no fragment, by its ending or its place.',
+  },
   'compose.condition': { kind: 'input', about: 'A condition cannot be read, checked or trusted.' },
   'compose.template': { kind: 'input', about: 'A template is not well formed.' },
   'compose.fact-value': { kind: 'input', about: 'A fact was given a value it cannot have.' },

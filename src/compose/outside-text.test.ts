@@ -178,9 +178,9 @@ describe('values on a line of a template', () => {
         const line = new LineSoFar();
         // Each character with where it comes from.
         const written = given.flatMap(([kind, text]) => {
-          if (kind === 'value') return [...line.value(text)].map((character) => ({ character, kind }));
-          line.text(text);
-          return [...text].map((character) => ({ character, kind }));
+          if (kind === 'own') line.text(text);
+          const shown = kind === 'own' ? text : line.value(text);
+          return [...shown].map((character) => ({ character, kind }));
         });
         const shown = written.filter(({ character }) => character !== '\u200b');
         let start = 0;

@@ -1,22 +1,22 @@
 /** Reads an agent folder: every file is parsed, every name resolved and every condition compiled, or nothing is. */
 
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { systemCode } from '../../errors.ts';
 import type { BudgetLimits } from '../../protocol/budget.ts';
 import type { Agent, Fragment, LayerLimits, McpServer, ToolChoice } from '../agent.ts';
 import { conditionCompiler } from '../conditions.ts';
-import { ComposeError } from '../errors.ts';
 import { environmentFact, type FactDeclaration, type FactValue } from '../facts.ts';
+import { fragmentPaths, list, mustBeAgentFolder } from './folder.ts';
 import { compileFragment, type FragmentFile, readFragment } from './fragment.ts';
 import { readSource } from './located.ts';
 import { declaredFacts, heldCapabilities, mustKnow, situationValues, type Vocabulary } from './names.ts';
+import { formOf, mustFitForm, type OptionForm } from './options.ts';
 import { type OwnNames, ownNames } from './own-names.ts';
 import { agentSchema, readForm, situationSchema } from './schema.ts';
 import { YamlMap } from './yaml.ts';
 
-export type { Vocabulary };
+export type { OptionForm, Vocabulary };
 
 type AgentFile = z.output<typeof agentSchema>;
 
@@ -63,74 +63,23 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
   };
 }
 
-/** Reads a file of facts, as `--situation FILE` gives it, and checks it against the agent's declarations. */
+/**
+ * Reads a file of facts, as `--situation FILE` gives it, and checks it against the agent's declarations. A pipe is read
+ * to its end, because the caller named it.
+ */
 export async function loadSituation(
   file: string,
   agent: Pick<Agent, 'facts'>,
 ): Promise<ReadonlyMap<string, FactValue>> {
-  const source = await readSource(file);
+  const source = await readSource(file, 'any');
   const map = new YamlMap(source, source.text, 0, 'a situation');
   return situationValues(map, [], readForm(situationSchema, map), agent.facts);
 }
 
-async function mustBeAgentFolder(folder: string): Promise<void> {
-  const isFolder = await stat(folder).then(
-    (found) => found.isDirectory(),
-    (cause) => {
-      const missing = systemCode(cause) === 'ENOENT';
-      throw new ComposeError(
-        'compose.no-agent',
-        missing
-          ? `An agent folder was expected at ${folder}, and nothing is there.`
-          : `The folder ${folder} cannot be read: ${systemCode(cause) ?? 'no code'}.`,
-        {
-          next: missing ? `Check the path, or run: writ init ${folder}.` : 'Make the folder readable.',
-          details: { folder },
-          cause,
-        },
-      );
-    },
-  );
-  if (!isFolder) {
-    throw new ComposeError('compose.no-agent', `${folder} should be an agent folder and is a file.`, {
-      next: 'Give the folder that holds agent.yaml.',
-      details: { folder },
-    });
-  }
-  const names = await list(folder);
-  if (names !== undefined && !names.includes('agent.yaml')) {
-    throw new ComposeError('compose.no-agent', `The folder ${folder} should hold agent.yaml and does not.`, {
-      next: names.includes('agent.yml') ? 'Rename agent.yml to agent.yaml.' : `Run: writ init ${folder}.`,
-      details: { folder },
-    });
-  }
-}
-
-// Names in the order of their code units, so that no locale of a machine decides; undefined where there is no folder.
-async function list(folder: string): Promise<string[] | undefined> {
-  try {
-    return (await readdir(folder)).sort();
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return undefined;
-    throw new ComposeError(
-      'compose.unreadable',
-      `The folder ${folder} cannot be listed: ${systemCode(cause) ?? 'no code'}.`,
-      {
-        next: 'Make it a readable folder.',
-        details: { folder },
-        cause,
-      },
-    );
-  }
-}
-
 async function readFragments(folder: string): Promise<FragmentFile[]> {
-  const names = (await list(join(folder, 'instructions'))) ?? [];
-  // A name that begins with a dot is an editor's, not the author's.
-  const wanted = names.filter((name) => name.endsWith('.md') && !name.startsWith('.'));
   const files: FragmentFile[] = [];
-  for (const name of wanted) {
-    const file = readFragment(await readSource(join(folder, 'instructions', name)));
+  for (const path of await fragmentPaths(join(folder, 'instructions'))) {
+    const file = readFragment(await readSource(path));
     const twin = files.find((other) => other.id === file.id);
     if (twin !== undefined) {
       throw file.source.error(
@@ -231,7 +180,17 @@ function readTools(
         'Take one of the two out.',
       );
     }
-    tools.push({ name, options: pair[1] ?? {}, ...(own ? { own } : {}) });
+    const options = pair[1] ?? {};
+    const form = formOf(known.toolOptions, name);
+    if (form !== undefined)
+      mustFitForm(
+        map,
+        typeof entry === 'string' ? path : [...path, name],
+        `the tool '${name}'`,
+        options,
+        form,
+      );
+    tools.push({ name, options, ...(own ? { own } : {}) });
   });
   return tools;
 }

@@ -17,8 +17,15 @@ export class SourceText {
   /** Line and column from 1; columns count characters. */
   position(offset: number): { line: number; column: number } {
     const before = this.text.slice(0, offset);
-    const lineStart = before.lastIndexOf('\n') + 1;
-    return { line: before.split('\n').length, column: [...before.slice(lineStart)].length + 1 };
+    let line = 1;
+    let lineStart = 0;
+    for (let end = before.indexOf('\n'); end >= 0; end = before.indexOf('\n', lineStart)) {
+      line += 1;
+      lineStart = end + 1;
+    }
+    let column = 1;
+    for (const _character of before.slice(lineStart)) column += 1;
+    return { line, column };
   }
 
   error(code: ComposeErrorCode, offset: number, message: string, next: string): ComposeError {
@@ -40,9 +47,12 @@ export class SourceText {
   }
 }
 
-/** Reads a regular file. Throws `compose.unreadable` for everything that is not UTF-8 text, a missing file included. */
-export async function readSource(file: string): Promise<SourceText> {
-  const bytes = await readBytes(file);
+/**
+ * Reads a file, a regular one unless any kind will do. Throws `compose.unreadable` for everything that is not UTF-8 text, a
+ * missing file included.
+ */
+export async function readSource(file: string, kind: 'regular' | 'any' = 'regular'): Promise<SourceText> {
+  const bytes = await readBytes(file, kind);
   try {
     // ignoreBOM keeps the mark, so that offsets are ours to count.
     return new SourceText(file, new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
@@ -55,10 +65,10 @@ export async function readSource(file: string): Promise<SourceText> {
   }
 }
 
-async function readBytes(file: string): Promise<Uint8Array> {
+async function readBytes(file: string, kind: 'regular' | 'any'): Promise<Uint8Array> {
   try {
-    // A FIFO or a device would block or never end, so nothing but a regular file is opened.
-    if ((await stat(file)).isFile()) return await readFile(file);
+    // A FIFO or a device in an agent folder would block or never end, so nothing but a regular file is opened there.
+    if (kind === 'any' || (await stat(file)).isFile()) return await readFile(file);
   } catch (cause) {
     const missing = systemCode(cause) === 'ENOENT';
     throw new ComposeError(

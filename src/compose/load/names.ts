@@ -11,7 +11,8 @@ import {
   factTypeWords,
   isFactValue,
 } from '../facts.ts';
-import { namingMend } from '../nearest.ts';
+import { namingMend, nearest } from '../nearest.ts';
+import { formOf, mustFitForm, type OptionForm } from './options.ts';
 import { type agentSchema, valueMend, valueWords } from './schema.ts';
 import type { Path, YamlMap } from './yaml.ts';
 
@@ -22,6 +23,10 @@ export interface Vocabulary {
   readonly tools: readonly string[];
   readonly capabilities: readonly string[];
   readonly probes: readonly string[];
+  /** By the name of a tool: its options, checked while the folder is read. What is not here the tool checks itself. */
+  readonly toolOptions?: Readonly<Record<string, OptionForm>>;
+  /** The same for probes. */
+  readonly probeOptions?: Readonly<Record<string, OptionForm>>;
 }
 
 /** Throws `compose.unknown-name` at the place where a name stands that is not one of the known. */
@@ -55,6 +60,10 @@ export function declaredFacts(
     const path = ['facts', name];
     if (written.probe !== undefined) {
       mustKnow(map, [...path, 'probe'], 'value', 'probe', written.probe, vocabulary.probes);
+      const form = formOf(vocabulary.probeOptions, written.probe);
+      const options = written.options ?? {};
+      if (form !== undefined)
+        mustFitForm(map, [...path, 'options'], `the probe '${written.probe}'`, options, form);
       if (written.default !== undefined) {
         throw map.error(
           map.keyOffset([...path, 'default']),
@@ -175,7 +184,9 @@ export function heldCapabilities(
         throw map.error(map.valueOffset(at), 'from is all or none', 'Write one of the two.');
       continue;
     }
-    mustKnow(map, at, 'key', 'capability', name, [...known, 'from']);
+    // `from` is a key of this map and no capability: it is offered to whoever misspelt it, and to nobody else.
+    const meant = nearest(name, ['from']);
+    mustKnow(map, at, 'key', 'capability', name, meant === undefined ? known : [...known, meant]);
     if (typeof value !== 'boolean') {
       throw map.error(
         map.valueOffset(at),

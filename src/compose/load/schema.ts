@@ -160,10 +160,13 @@ export function readForm<S extends z.ZodType>(schema: S, map: YamlMap): z.output
   const rank = ({ code, path }: z.core.$ZodIssue) =>
     code === 'unrecognized_keys' ? 0 : valueAt(map.value, path) === undefined ? 2 : 1;
   const issues = [...result.error.issues].sort((a, b) => rank(a) - rank(b));
-  const first = issues.filter((issue) => rank(issue) === rank(issues[0] ?? issue));
+  const first = issues.filter((issue) => rank(issue) === rank(issues[0] ?? issue)).slice(0, errorsMax);
   const errors = first.flatMap((issue) => issueErrors(schema, map, issue));
   throw errors.sort((a, b) => order(a) - order(b))[0] ?? result.error;
 }
+
+// One error is thrown, the first in the file; a file with thousands is not worth looking through for it.
+const errorsMax = 20;
 
 function order(error: ComposeError): number {
   return Number(error.details?.line) * 1e6 + Number(error.details?.column);
@@ -171,14 +174,17 @@ function order(error: ComposeError): number {
 
 function issueErrors(schema: z.ZodType, map: YamlMap, issue: z.core.$ZodIssue): ComposeError[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) =>
-      map.source.error(
-        'compose.unknown-key',
-        map.keyOffset([...issue.path, key]),
-        `the key '${key}' means nothing here`,
-        namingMend(key, keysAt(z.toJSONSchema(schema, { io: 'input' }), issue.path)),
-      ),
-    );
+    const known = keysAt(z.toJSONSchema(schema, { io: 'input' }), issue.path);
+    return issue.keys
+      .slice(0, errorsMax)
+      .map((key) =>
+        map.source.error(
+          'compose.unknown-key',
+          map.keyOffset([...issue.path, key]),
+          `the key '${key}' means nothing here`,
+          namingMend(key, known),
+        ),
+      );
   }
   const found = valueAt(map.value, issue.path);
   const place = issue.path.length === 0 ? 'the file' : `'${issue.path.join('.')}'`;

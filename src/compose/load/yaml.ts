@@ -19,7 +19,6 @@ const quoteMend = 'Put the whole value in quotes.';
 
 // What the author most likely meant, by the error code of the yaml package.
 const mends: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: 'Take one of the two out.',
   TAB_AS_INDENT: 'Indent with spaces.',
   BAD_INDENT: 'Close the bracket, and indent what belongs together by the same number of spaces.',
   BLOCK_AS_IMPLICIT_KEY: 'Put a value that holds a colon and a space in quotes.',
@@ -44,7 +43,7 @@ export class YamlMap {
     this.source = source;
     this.#base = base;
     this.#refuseDirectives(text);
-    const document = parseDocument(text, { prettyErrors: false });
+    const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false });
     this.#root = document.contents;
     const fault = document.errors[0] ?? document.warnings[0];
     if (fault !== undefined) throw this.#yamlError(fault, text);
@@ -96,14 +95,10 @@ export class YamlMap {
 
   #yamlError(fault: YAMLError, text: string): ComposeError {
     const offset = this.#base + Math.min(fault.pos[0], text.length);
-    const repeated = fault.code === 'DUPLICATE_KEY';
-    const message = repeated
-      ? `the key '${/^["']?([^"':\s]*)/.exec(text.slice(fault.pos[0]))?.[1]}' stands twice in one map`
-      : `this is not well-formed YAML: ${fault.message}`;
     return this.source.error(
       'compose.yaml',
       offset,
-      message,
+      `this is not well-formed YAML: ${fault.message}`,
       mends[fault.code] ?? 'Correct the YAML at this place.',
     );
   }
@@ -135,12 +130,17 @@ export class YamlMap {
     }
     if (isSeq(node)) return node.items.map((item) => this.#read(item as Node | null));
     if (isScalar(node)) return this.#scalar(node);
-    return Object.fromEntries(
-      node.items.map((pair) => [
-        this.#key(pair as Pair<Node, Node | null>),
-        this.#read(pair.value as Node | null),
-      ]),
-    );
+    // The package compares each key with all before it, which takes minutes for a long map.
+    const read = new Map<string, unknown>();
+    for (const pair of node.items) {
+      const key = this.#key(pair as Pair<Node, Node | null>);
+      if (read.has(key)) {
+        const message = `the key '${key}' stands twice in one map`;
+        throw this.#refusal(pair.key as Node, message, 'Take one of the two out.');
+      }
+      read.set(key, this.#read(pair.value as Node | null));
+    }
+    return Object.fromEntries(read);
   }
 
   // The package sets a node's tag only where one is written.
