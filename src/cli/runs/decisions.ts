@@ -42,9 +42,13 @@ function table(
   const head = `${visibleLine(agent, 60)}: ${count(sessions, 'session')}\n`;
   if (fragments.length === 0) return `${head}  no fragment has a condition\n`;
   const lines = fragments.map(({ fragment, profile, when, kept, left, unknown, note }) => {
-    const figures = `kept ${kept}, left out ${left}, unknown ${unknown}${note === null ? '' : `; ${note}`}`;
-    const first = visibleLine(`  ${fragment} (profile ${profile}): ${figures}`, columns);
-    return `${first}\n${visibleLine(`      when ${when}`, columns)}\n`;
+    const figures = `kept ${kept}, left out ${left}, unknown ${unknown}`;
+    const all = [
+      `  ${fragment} (profile ${profile}): ${figures}`,
+      `      when ${when}`,
+      ...(note === null ? [] : [`      ${note}`]),
+    ];
+    return all.map((line) => `${visibleLine(line, columns)}\n`).join('');
   });
   return head + lines.join('');
 }

@@ -58,8 +58,8 @@ export async function lastChange(
   env: Environment,
 ): Promise<string | undefined> {
   const git = gitIn(folder, env);
-  const found = await git(['log', '-1', '--format=%H', '--no-show-signature', '--', file]).catch((thrown) => {
-    // A repository without a commit has no log.
+  const found = await git(['rev-list', '-1', 'HEAD', '--', file]).catch((thrown) => {
+    // A repository without a commit has no head.
     if (thrown instanceof ProofError) return Buffer.alloc(0);
     throw thrown;
   });
@@ -68,12 +68,10 @@ export async function lastChange(
 
 type Git = (args: readonly string[], input?: string) => Promise<Buffer>;
 
-// A repository's own settings can name programs; these take each such way away. Objects that are missing from a partial
-// clone would be fetched, so no protocol is allowed.
-const quiet = [
-  ...['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.pager=cat', 'log.showSignature=false'],
-  ...['core.attributesFile=/dev/null', 'protocol.allow=never', 'credential.helper='],
-].flatMap((setting) => ['-c', setting]);
+// Only commands that read objects are used: no filter, text conversion or signature program takes part in them. What a
+// repository's settings could name besides is taken away here; objects that are missing from a partial clone would be
+// fetched by a helper, so no protocol is allowed below.
+const quiet = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
 
 function gitIn(folder: string, env: Environment): Git {
   const allowed = Object.fromEntries(
@@ -85,6 +83,7 @@ function gitIn(folder: string, env: Environment): Git {
     LC_ALL: 'C',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
+    // Each alone keeps a missing object from being fetched; older versions of git know the second only.
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_REPLACE_OBJECTS: '1',

@@ -132,9 +132,7 @@ test('one volatile fact more, or a text for the session, moves nothing before it
       ),
       fc.constantFrom('governance', 'memory', 'session'),
       async (join, bodies, layer) => {
-        const more = Object.fromEntries(
-          bodies.map((text, i) => [`instructions/x${i}.md`, text.toWellFormed?.() ?? text]),
-        );
+        const more = Object.fromEntries(bodies.map((text, i) => [`instructions/x${i}.md`, text]));
         const ids = bodies.map((_, i) => `x${i}`);
         const plain = await composed(folder(join, more, ids));
         const dated = await composed(folder(join, more, [...ids, 'today']));
