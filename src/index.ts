@@ -5,9 +5,16 @@ export type { Agent } from './compose/agent.ts';
 export { compose } from './compose/compose.ts';
 export { explain } from './compose/explain.ts';
 export type { Fact, FactValue, Probe, ProbeContext } from './compose/facts.ts';
-export { loadAgent, loadSituation, type Vocabulary } from './compose/load/agent.ts';
+export { loadAgent, loadSituation, type OptionForm, type Vocabulary } from './compose/load/agent.ts';
+export { digestsOf, readFragmentFiles } from './compose/load/proof-files.ts';
 export { plainComposition } from './compose/plain.ts';
 export { projectMarker } from './compose/probes/project-marker.ts';
+export { type Forecast, type ForecastContext, forecast, volatileFacts } from './compose/proof/forecast.ts';
+export { type Lock, lockAgent, lockText, type Pin, readLock } from './compose/proof/lock.ts';
+export { type SentenceDiff, sentenceDiff } from './compose/proof/sentence-diff.ts';
+export { type Sentence, sentencesOf } from './compose/proof/sentences.ts';
+export { type Space, spaceOf } from './compose/proof/space.ts';
+export { type Span, spansOf } from './compose/proof/spans.ts';
 export { type SessionTexts, type Situation, type SituationInput, settle } from './compose/situation.ts';
 export {
   type Catalogue,
