@@ -33,8 +33,16 @@ test('a tool is made with its name and capability; what it cannot use is refused
 
 test('the vocabulary of agent.yaml follows from it', () => {
   expect(vocabulary).toMatchObject({
-    tools: ['sql_query', 'project_read', 'project_search', 'context_search', 'context_slice', 'context_peek'],
-    capabilities: ['sql', 'project', 'context'],
+    tools: [
+      'sql_query',
+      'project_read',
+      'project_search',
+      'skill_read',
+      'context_search',
+      'context_slice',
+      'context_peek',
+    ],
+    capabilities: ['sql', 'project', 'skills', 'context'],
     probes: ['project-marker'],
     toolOptions: {
       sql_query: { database: 'string', rowsMax: 'number?', timeoutMs: 'number?' },

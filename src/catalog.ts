@@ -1,5 +1,6 @@
 /** The one page that names every part: harnesses, providers, tools, stores and probes, each loaded only when it is used. */
 import type { OptionForm, Vocabulary } from './compose/load/agent.ts';
+import type { SkillFolders } from './native/tool/skill-read.ts';
 import type { SqlQueryOptions } from './native/tool/sql-query.ts';
 import type { Json } from './protocol/json.ts';
 
@@ -66,6 +67,16 @@ export const tools = [
     load: async () => {
       const { projectSearch } = await import('./native/tool/project-search.ts');
       return (options: ToolOptions) => projectSearch(options);
+    },
+  },
+  {
+    name: 'skill_read',
+    capability: 'skills',
+    summary: 'One text file of a chosen skill, its SKILL.md unless another is named.',
+    options: {},
+    load: async () => {
+      const { skillRead } = await import('./native/tool/skill-read.ts');
+      return (options: ToolOptions, skills: SkillFolders = {}) => skillRead(options, skills);
     },
   },
   {

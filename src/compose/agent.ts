@@ -5,6 +5,7 @@ import type { Fidelity, Intent } from '../protocol/intent.ts';
 import type { Json } from '../protocol/json.ts';
 import type { Condition } from './conditions.ts';
 import { environmentFact, type FactDeclaration, type FactValue } from './facts.ts';
+import type { Skill, WantedSkills } from './skills.ts';
 import type { Template } from './template.ts';
 
 /** The layers that fragments make; the others are made of texts given for the session. */
@@ -75,7 +76,9 @@ export interface Agent {
   readonly model: string | null;
   readonly budget: BudgetLimits;
   readonly deliver: { readonly intent: Intent | null; readonly fidelity: Fidelity | null };
-  readonly skills: readonly string[];
+  readonly skills: WantedSkills;
+  /** Those of its own folder. */
+  readonly ownSkills: readonly Skill[];
   readonly limits: LayerLimits;
   /** By the model as `model` writes it. */
   readonly prices: ReadonlyMap<string, Price>;

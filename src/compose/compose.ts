@@ -9,6 +9,7 @@ import { blankLineAfter, givenLayer, layerOf, sizesOf, tokenMethod } from './lay
 import { mustFitLayers, mustFitTexts } from './limits.ts';
 import { trimBlank } from './outside-text.ts';
 import { factReader, fragmentsOf, isReplaced, type Situation } from './situation.ts';
+import { skillIndex } from './skills.ts';
 import { renderTemplate } from './template.ts';
 
 interface Choice {
@@ -125,6 +126,9 @@ function layersOf(agent: Agent, situation: Situation, choices: readonly Choice[]
         builder.add(id, givenLayer(id, situation.texts), []);
         addFragments(builder, id, agent.join, choices, read);
         break;
+      case 'skills':
+        addFragments(builder, id, agent.join, choices, read, indexOf(agent, situation, read));
+        break;
       default:
         addFragments(builder, id, agent.join, choices, read);
     }
@@ -138,6 +142,7 @@ function addFragments(
   join: Agent['join'],
   choices: readonly Choice[],
   read: ReadFact,
+  index: SkillIndex = noIndex,
 ): void {
   const between = join === 'blocks' ? '\n\n' : '';
   const parts: string[] = [];
@@ -150,8 +155,28 @@ function addFragments(
     const part = fragmentText(fragment, join, read);
     if (part !== '') parts.push(part);
   }
-  const text = parts.join(between);
-  builder.add(id, join === 'blocks' && text !== '' ? `${text}\n` : text, fragments);
+  const joined = parts.join(between);
+  const text = join === 'blocks' && joined !== '' ? `${joined}\n` : joined;
+  if (!index.stable) builder.closeStable(text);
+  builder.add(id, index.text === '' ? text : `${text}${blankLineAfter(text)}${index.text}\n`, fragments);
+}
+
+interface SkillIndex {
+  readonly text: string;
+  readonly stable: boolean;
+}
+
+const noIndex: SkillIndex = { text: '', stable: true };
+
+// Without the capability a model could not read any of them. What other sources than the agent's own folder offer may be
+// another set in the next session.
+function indexOf(agent: Agent, { skills = [] }: Situation, read: ReadFact): SkillIndex {
+  if (skills.length === 0 || read('capability.skills') === false) return noIndex;
+  const tool = agent.tools.find(({ name }) => name === 'skill_read');
+  return {
+    text: skillIndex(skills, tool?.name ?? null),
+    stable: skills.every(({ origin }) => origin === 'agent'),
+  };
 }
 
 /** A fragment's own text as it stands in a composition; empty where it says nothing. */

@@ -21,13 +21,15 @@ export const composeErrors = {
   'compose.no-fallback': { kind: 'input', about: 'An unknown fact stands in a template without a fallback.' },
   'compose.unwritable': { kind: 'failed', about: 'A file of the agent cannot be written.' },
   'compose.bad-text': { kind: 'input', about: 'A text given for the session is not well-formed Unicode.' },
-  'compose.bad-unit': {
-    kind: 'input',
-    about: 'A unit of a catalogue has a field of another form or size than allowed.',
-  },
   'compose.layer-too-large': {
     kind: 'input',
     about: 'A layer has more tokens, or a given text more bytes, than it may have.',
+  },
+  'compose.bad-skill': { kind: 'input', about: 'A folder that should be a skill is none.' },
+  'compose.skill-clash': { kind: 'input', about: 'Two sources have different skills under one name.' },
+  'compose.bad-unit': {
+    kind: 'input',
+    about: 'A unit of a catalogue has a field of another form or size than allowed.',
   },
   'compose.unit-clash': { kind: 'input', about: 'Two different units were registered under one id.' },
   'compose.supersession-cycle': { kind: 'input', about: 'Units supersede each other in a circle.' },

@@ -17,6 +17,7 @@ import {
 } from './facts.ts';
 import { namingMend } from './nearest.ts';
 import { readGit } from './probes/git.ts';
+import { chooseSkills, type Skill } from './skills.ts';
 import { branchOf, type Piece } from './template.ts';
 
 /** Texts given for the session; a blank one is none. */
@@ -44,6 +45,8 @@ export interface SituationInput {
   /** The environment variables that conditions may read; none where it is left out. */
   readonly env?: Environment | undefined;
   readonly texts?: SessionTexts | undefined;
+  /** Skills of other sources than the agent's folder. */
+  readonly skills?: readonly Skill[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -52,6 +55,8 @@ export interface Situation {
   readonly profile: string;
   readonly facts: ReadonlyMap<string, Fact>;
   readonly texts: SessionTexts;
+  /** The chosen skills by name; left out where there are none. */
+  readonly skills?: readonly Skill[];
 }
 
 /** A reader over settled facts: known-absent is the empty text, a fact that is not there is unknown. */
@@ -83,6 +88,7 @@ export async function settle(
   const profile = input.profile ?? 'default';
   const fragments = fragmentsOf(agent, profile);
   checkTexts(input.texts ?? {});
+  const skills = chooseSkills(agent.skills, [...agent.ownSkills, ...(input.skills ?? [])]);
   const given = givenFacts(agent, input);
   const facts = new Map<string, Fact>();
   const pending = new Map<string, FactDeclaration>();
@@ -111,6 +117,7 @@ export async function settle(
     profile,
     facts: new Map([...facts].sort(([a], [b]) => (a < b ? -1 : 1))),
     texts: input.texts ?? {},
+    ...(skills.length === 0 ? {} : { skills }),
   };
 }
 

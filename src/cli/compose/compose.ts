@@ -1,7 +1,7 @@
 /** `writ compose`: prints exactly the bytes that an agent's model would read. */
 import { printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { type NewCommand, withExamples } from '../program.ts';
+import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { composeFolder, withSituationFlags } from './situation-flags.ts';
 
 export function composeCommand({ context, command, done }: NewCommand) {
@@ -11,7 +11,7 @@ export function composeCommand({ context, command, done }: NewCommand) {
       .description(
         'Composes the agent in a folder for one session and prints exactly those bytes: no line break is added.\nNothing in the folder is executed.',
       )
-      .argument('<agent>', 'the agent folder'),
+      .argument('<agent>', 'the agent folder', givenPath('AGENT')),
   )
     .option('--explain', 'print layers, decisions and sizes instead')
     .option('--json', 'print the composition as one JSON object instead');
@@ -20,10 +20,14 @@ export function composeCommand({ context, command, done }: NewCommand) {
     'writ compose agents/analyst --situation headless-plain --explain',
     'writ compose agents/analyst --fact workspace.dbt=true | sha256sum',
   ]).action(async (folder, options) => {
-    const { agent, composition } = await composeFolder(context, folder, options);
-    const { compositionJson, explain } = await import('../../compose/explain.ts');
+    const { agent, composition, situation } = await composeFolder(context, folder, options);
+    const [{ compositionJson, explain }, { explainSources }] = await Promise.all([
+      import('../../compose/explain.ts'),
+      import('../../compose/explain-sources.ts'),
+    ]);
     if (options.json) printJson(context, compositionJson(composition));
-    else context.stdout.write(options.explain ? explain(composition, agent) : composition.text);
+    else if (!options.explain) context.stdout.write(composition.text);
+    else context.stdout.write(explain(composition, agent) + explainSources([], situation.skills ?? []));
     done(exitCodes.completed);
   });
 }

@@ -7,7 +7,9 @@ import type { SessionTexts, Situation } from '../../compose/situation.ts';
 import type { Composition } from '../../protocol/composition.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { givenPath } from '../program.ts';
 import { readTextFile } from '../text-file.ts';
+import { outsideSkills } from './configured.ts';
 
 /** The flags as they were given. All closed JSON, so that a session can keep them and be composed again. */
 export interface SituationFlags {
@@ -20,6 +22,7 @@ export interface SituationFlags {
   readonly governance?: string | undefined;
   readonly memory?: string | undefined;
   readonly sessionText?: string | undefined;
+  readonly skill?: readonly string[] | undefined;
 }
 
 /** For an option that may be given several times. */
@@ -34,12 +37,17 @@ export function withSituationFlags(command: Command<[string]>) {
     .option('--situation <name|file>', 'a situation of agent.yaml, or a YAML file of facts')
     .option('--fact <k=v>', 'set a fact; may be repeated', collect)
     .option('--unknown <k>', 'make a fact unknown; may be repeated', collect)
-    .option('--workspace <dir>', 'the folder the session works in (default: the current folder)')
+    .option(
+      '--workspace <dir>',
+      'the folder the session works in (default: the current folder)',
+      givenPath('--workspace'),
+    )
     .option('--interactive', 'somebody can answer questions (otherwise the mode is headless)')
     .option('--identity <file>', 'text in place of the identity layer')
     .option('--governance <file>', 'text for the governance layer')
     .option('--memory <file>', 'text for the memory layer')
-    .option('--session-text <file>', 'text for the session layer');
+    .option('--session-text <file>', 'text for the session layer')
+    .option('--skill <dir>', 'the folder of a skill for this session; may be repeated', collect);
 }
 
 /** An agent, composed. Paths are absolute. */
@@ -78,7 +86,7 @@ export async function composeAgent(
   ]);
   const workspace = await readWorkspace(context, flags.workspace);
   const named = flags.situation;
-  const isFile = named !== undefined && !agent.situations.has(named) && (await isThere(context, named));
+  const isFile = named !== undefined && !agent.situations.has(named) && (await meansFile(context, named));
   const situation = await settle(
     agent,
     {
@@ -90,6 +98,7 @@ export async function composeAgent(
       workspace,
       env: context.env,
       texts: await readTexts(context, flags),
+      skills: await outsideSkills(context, agent, workspace, flags.skill),
     },
     await Promise.all(probes.map((probe) => probe.load())),
   );
@@ -110,6 +119,7 @@ export function absoluteFlags(context: Context, agent: Agent, flags: SituationFl
     governance: path(flags.governance),
     memory: path(flags.memory),
     sessionText: path(flags.sessionText),
+    skill: flags.skill?.map((folder) => resolve(context.cwd, folder)),
   };
 }
 
@@ -126,9 +136,11 @@ async function readWorkspace(context: Context, given: string | undefined): Promi
   });
 }
 
-function isThere(context: Context, file: string): Promise<boolean> {
-  return stat(resolve(context.cwd, file)).then(
-    (found) => found.isFile(),
+// A name with a slash or the ending of a YAML file is a path even where nothing is there; so is what is there, a pipe too.
+async function meansFile(context: Context, named: string): Promise<boolean> {
+  if (/[/\\]|\.(ya?ml|json)$/i.test(named)) return true;
+  return stat(resolve(context.cwd, named)).then(
+    (found) => !found.isDirectory(),
     () => false,
   );
 }

@@ -47,7 +47,7 @@ export async function openHarness(
   try {
     code = await openOwnCode(context, origin, consent, model.secrets);
     for (const choice of origin.tools) {
-      tools.push(...(code.own.get(choice.name) ?? [await openTool(choice, origin.workspace)]));
+      tools.push(...(code.own.get(choice.name) ?? [await openTool(choice, origin)]));
     }
     tools.push(...code.mcp);
     mustBeUsed(consent.capabilities ?? [], origin, tools);
@@ -106,7 +106,7 @@ function pricesOf({ model, price }: Origin): Parameters<typeof resolveModel>[1][
   };
 }
 
-async function openTool({ name, options }: Origin['tools'][number], workspace: string): Promise<Tool> {
+async function openTool({ name, options }: Origin['tools'][number], origin: Origin): Promise<Tool> {
   const part = catalogTools.find((tool) => tool.name === name);
   if (part === undefined) {
     throw new CliError(
@@ -124,5 +124,6 @@ async function openTool({ name, options }: Origin['tools'][number], workspace: s
       details: { tool: name },
     });
   }
-  return (await part.load())({ ...options, workspace });
+  const { workspace, skills } = origin;
+  return (await part.load())({ ...options, workspace }, skills);
 }

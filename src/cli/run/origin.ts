@@ -40,6 +40,8 @@ const originSchema = z.object({
   tools: z.array(
     z.object({ name: text, options: z.record(text, z.custom<Json>()), own: z.literal(true).optional() }),
   ),
+  /** The folders of the skills that were chosen. */
+  skills: z.record(text, text).optional(),
   /** MCP servers by name; of variables only the names. */
   mcp: z.record(text, mcpServer).optional(),
   situation: z.object({
@@ -52,6 +54,8 @@ const originSchema = z.object({
     governance: text.optional(),
     memory: text.optional(),
     sessionText: text.optional(),
+    skill: texts.readonly().optional(),
+    capability: texts.readonly().optional(),
   }),
 });
 

@@ -1,7 +1,6 @@
 /** `writ run`: composes an agent, gives its model the task, and records everything. */
 import { Option } from '@commander-js/extra-typings';
 import { harnesses } from '../../catalog.ts';
-import type { Agent } from '../../compose/agent.ts';
 import { type WireName, wireNames } from '../../native/model/wire-names.ts';
 import {
   absoluteFlags,
@@ -13,7 +12,7 @@ import {
 } from '../compose/situation-flags.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { type NewCommand, withExamples } from '../program.ts';
+import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { readStdin, readTextFile } from '../text-file.ts';
 import { overlayLimits } from './limits.ts';
 import type { LedgerFlags } from './open-store.ts';
@@ -43,7 +42,7 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
       .description(
         'Runs a task with the agent in a folder. The answer goes to stdout, progress to stderr.\nEverything after -- is the task, word for word.',
       )
-      .argument('<agent>', 'the agent folder'),
+      .argument('<agent>', 'the agent folder', givenPath('AGENT')),
   )
     .addOption(
       new Option('--harness <name>', 'the agent program (default: native)').choices(
@@ -92,7 +91,7 @@ async function runTask(
 ): Promise<number> {
   const text = await readTask(context, flags, task);
   const composed = await composeFolder(context, folder, flags);
-  mustBeKeepable(composed.agent);
+  mustBeKeepable(composed);
   const limits = overlayLimits(composed.agent.budget, flags.budget);
   const described = originOf(context, composed, flags);
   const [{ contextFiles }, { openHarness }, { originRecord }, { openStore }, { inSeat }, { startRun }] =
@@ -155,20 +154,35 @@ async function readTask(context: Context, flags: RunFlags, task: string | undefi
 }
 
 // What an agent asks for and this harness does not do must not be passed over: it may be what makes the agent safe.
-function mustBeKeepable({ skills, deliver }: Agent): void {
+function mustBeKeepable({ agent, situation }: Composed): void {
+  const { deliver, tools, capabilities } = agent;
   const { intent } = deliver;
+  const readable = capabilities.includes('skills') && tools.some((tool) => tool.name === 'skill_read');
+  if (situation.skills !== undefined && !readable) {
+    throw new CliError(
+      'cli.unsupported',
+      'The session has skills, which a model reads with the tool skill_read and the capability skills; one of the two is missing.',
+      {
+        next: 'Add skill_read to tools and skills to capabilities, or take skills out.',
+        details: { key: 'skills' },
+      },
+    );
+  }
   // The text is the whole system message: nothing of a vendor's is there to keep, so replace and append come to the same.
   const channel = intent === 'developer' || intent === 'context' ? `deliver.intent: ${intent}` : undefined;
-  const asked = skills.length > 0 ? 'skills' : channel;
-  if (asked === undefined) return;
-  throw new CliError('cli.unsupported', `agent.yaml sets ${asked}, which the native harness does not keep.`, {
-    next: `Take ${asked} out, or use an agent without it.`,
-    details: { key: asked },
-  });
+  if (channel === undefined) return;
+  throw new CliError(
+    'cli.unsupported',
+    `agent.yaml sets ${channel}, which the native harness does not keep.`,
+    {
+      next: `Take ${channel} out, or use an agent without it.`,
+      details: { key: channel },
+    },
+  );
 }
 
 function originOf(context: Context, composed: Composed, flags: RunFlags): Origin {
-  const { agent, folder, workspace } = composed;
+  const { agent, folder, workspace, situation } = composed;
   const model = flags.model ?? agent.model;
   if (model === null) {
     throw new CliError('cli.no-model', 'Expected a model, found none on the command line or in agent.yaml.', {
@@ -186,6 +200,9 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
     price: agent.prices.get(model),
     tools: agent.tools.map(({ options, ...tool }) => ({ ...tool, options: { ...options } })),
     ...(agent.mcp.size === 0 ? {} : { mcp: JSON.parse(JSON.stringify(Object.fromEntries(agent.mcp))) }),
+    ...(situation.skills === undefined
+      ? {}
+      : { skills: Object.fromEntries(situation.skills.map((skill) => [skill.name, skill.folder])) }),
     situation: absoluteFlags(context, agent, flags),
   };
 }

@@ -32,7 +32,7 @@ describe('an agent folder', () => {
       'instructions/sql-guard.md':
         '---\nid: guard\ntitle: Guard\nwhen: mode == "headless" && workspace.dbt == false\nunknown: drop\nevidence: [one.yaml]\n---\nGuard.\n',
       'instructions/spare.md': '---\ntemplate: true\nlayer: directives\n---\n{{ env.TEAM }}\n',
-      'skills/report/SKILL.md': 'x',
+      'skills/report/SKILL.md': '---\nname: report\ndescription: Writes reports.\n---\nx',
     });
     const agent = await loadAgent(folder, vocabulary);
     expect({ ...agent, fragments: [...agent.fragments.keys()], facts: [...agent.facts.keys()] }).toEqual({
@@ -82,6 +82,15 @@ describe('an agent folder', () => {
       budget: { turns: 12, costUsd: 0.25 },
       deliver: { intent: 'append', fidelity: null },
       skills: ['report'],
+      ownSkills: [
+        {
+          name: 'report',
+          description: 'Writes reports.',
+          origin: 'agent',
+          folder: expect.any(String),
+          digest: expect.any(String),
+        },
+      ],
       prices: new Map([['openrouter/vendor/model', { prompt: 0.5, completion: 1.5, cached: 0.05 }]]),
       fragments: ['a', 'b', 'spare', 'guard'],
       limits: {},
@@ -228,12 +237,7 @@ describe('errors of agent.yaml', () => {
       'Write one of the two.',
     ],
     [agentYaml(['a'], 'policies: { done: always }\n'), 'compose.unknown-key', '3:13', 'there are none'],
-    [
-      agentYaml(['a'], 'skills: [none-such]\n'),
-      'compose.unknown-name',
-      '3:10',
-      'Leave it out: there are none.',
-    ],
+    [agentYaml(['a'], 'skills: some\n'), 'compose.wrong-value', '3:9', 'Write a value of that form.'],
     [
       agentYaml(['a'], 'facts: { x: { type: bool, probe: project-maker } }\n'),
       'compose.unknown-name',

@@ -1,6 +1,5 @@
 /** Reads an agent folder: every file is parsed, every name resolved and every condition compiled, or nothing is. */
 
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import type { BudgetLimits } from '../../protocol/budget.ts';
@@ -14,6 +13,7 @@ import { declaredFacts, heldCapabilities, mustKnow, situationValues, type Vocabu
 import { formOf, mustFitForm, type OptionForm } from './options.ts';
 import { type OwnNames, ownNames } from './own-names.ts';
 import { agentSchema, readForm, situationSchema } from './schema.ts';
+import { readSkills } from './skills.ts';
 import { YamlMap } from './yaml.ts';
 
 export type { OptionForm, Vocabulary };
@@ -34,7 +34,6 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
   const fragments = compileAll(folder, await readFragments(folder), facts);
   const profiles = readProfiles(map, written.profiles, fragments);
   const used = new Set([...profiles.values()].flat());
-  await mustHaveSkills(folder, map, written.skills ?? []);
   return {
     folder,
     key: written.key,
@@ -56,6 +55,8 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
     budget: (written.budget ?? {}) as BudgetLimits,
     deliver: { intent: written.deliver?.intent ?? null, fidelity: written.deliver?.fidelity ?? null },
     skills: written.skills ?? [],
+    ownSkills:
+      (written.skills ?? []).length === 0 ? [] : await readSkills(join(folder, 'skills'), 'agent'),
     limits: (written.limits ?? {}) as LayerLimits,
     prices: new Map(Object.entries(written.prices ?? {})),
     fragments,
@@ -201,27 +202,4 @@ function mcpServer(written: NonNullable<AgentFile['mcp']>[string]): McpServer {
   const shared = reads === undefined ? {} : { reads };
   if (url !== undefined) return { url, ...(keyEnv === undefined ? {} : { keyEnv }), ...shared };
   return { command, args, ...(env === undefined ? {} : { env }), ...shared };
-}
-
-async function mustHaveSkills(folder: string, map: YamlMap, skills: readonly string[]): Promise<void> {
-  for (const [i, name] of skills.entries()) {
-    const file = join(folder, 'skills', name, 'SKILL.md');
-    const found = await stat(file).then(
-      (stats) => stats.isFile(),
-      () => false,
-    );
-    if (found) continue;
-    mustKnow(
-      map,
-      ['skills', i],
-      'value',
-      'skill',
-      name,
-      (await skillNames(folder)).filter((n) => n !== name),
-    );
-  }
-}
-
-async function skillNames(folder: string): Promise<string[]> {
-  return (await list(join(folder, 'skills'))) ?? [];
 }

@@ -27,7 +27,7 @@ const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /** Splits a file and checks its header. Throws a located error; nothing is taken from a file that has one. */
 export function readFragment(source: SourceText): FragmentFile {
-  const { header: text, headerOffset, bodyOffset } = split(source);
+  const { header: text, headerOffset, bodyOffset } = splitHeader(source);
   const map = new YamlMap(source, text, headerOffset, 'the header between the --- lines');
   const header = readForm(headerSchema, map);
   const id = header.id ?? basename(source.file).replace(/\.md$/, '');
@@ -42,7 +42,8 @@ export function readFragment(source: SourceText): FragmentFile {
   return { id, source, header, map, body: source.text.slice(bodyOffset), bodyOffset };
 }
 
-function split(source: SourceText): { header: string; headerOffset: number; bodyOffset: number } {
+/** The text of a header and where it and the body begin. Throws `compose.no-header`. */
+export function splitHeader(source: SourceText): { header: string; headerOffset: number; bodyOffset: number } {
   const { text } = source;
   const opening = lineEnd(text, 0);
   if (!fence.test(text.slice(0, opening))) {

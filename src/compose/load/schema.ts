@@ -120,7 +120,10 @@ export const agentSchema = z.strictObject({
   deliver: z
     .strictObject({ intent: z.enum(intents).optional(), fidelity: z.enum(fidelities).optional() })
     .optional(),
-  skills: z.array(name).optional().describe('Names of folders below skills/.'),
+  skills: z
+    .union([z.literal('all'), z.array(name)], { error: 'all, or a list of names of skills' })
+    .optional()
+    .describe('Skills that the model is told of: names, or all that its sources offer.'),
   limits: layerLimits.optional().describe('The most tokens of a layer; over it, nothing is composed.'),
   // The key is reserved: a policy that nothing keeps must be an error, not a promise.
   policies: z.strictObject({}).optional().describe('Policies of a session by name; there are none yet.'),
@@ -140,6 +143,12 @@ export const headerSchema = z.strictObject({
   unknown: z.enum(['keep', 'drop']).optional(),
   template: z.boolean().optional(),
   evidence: z.union([text, z.array(text)], { error: 'text or a list of texts' }).optional(),
+});
+
+/** The header of a SKILL.md; what else it says is for other readers. */
+export const skillHeaderSchema = z.looseObject({
+  name: text,
+  description: text.max(1_024, 'a text of at most 1,024 characters'),
 });
 
 /** A file with facts and their values, for `--situation FILE`. */

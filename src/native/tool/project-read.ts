@@ -62,21 +62,30 @@ export function projectRead(options: ProjectReadOptions): Tool {
     capability: 'project',
     access: 'read',
     limits: { timeoutMs: 10_000, outputBytesMax },
-    async execute(args, context) {
-      if (pathFault(args.path) === null && isClosed(args.path, secrets ?? false)) return closed(args.path);
-      const opened = await openBeneath(root, args.path);
-      if (!opened.ok) return failed(opened.code, opened.message);
-      try {
-        // A link with an innocent name may lead to one of these.
-        if (isClosed(opened.inside, secrets ?? false)) return closed(args.path);
-        return opened.stats.isDirectory()
-          ? await readNames(opened, args.path, secrets ?? false, context.signal)
-          : await readLines(opened, args, fileBytesMax ?? 4 * 1024 * 1024, context.signal);
-      } finally {
-        await opened.file.close();
-      }
-    },
+    execute: (args, context) => readPlace(root, args, { fileBytesMax, secrets }, context.signal),
   });
+}
+
+/** One file or folder beneath a resolved root, as `project_read` answers it. */
+export async function readPlace(
+  root: string,
+  args: Arguments,
+  limits: { readonly fileBytesMax?: number | undefined; readonly secrets?: boolean | undefined },
+  signal: AbortSignal,
+): Promise<ExactJson | ToolEnding> {
+  const { fileBytesMax = 4 * 1024 * 1024, secrets = false } = limits;
+  if (pathFault(args.path) === null && isClosed(args.path, secrets)) return closed(args.path);
+  const opened = await openBeneath(root, args.path);
+  if (!opened.ok) return failed(opened.code, opened.message);
+  try {
+    // A link with an innocent name may lead to one of these.
+    if (isClosed(opened.inside, secrets)) return closed(args.path);
+    return opened.stats.isDirectory()
+      ? await readNames(opened, args.path, secrets, signal)
+      : await readLines(opened, args, fileBytesMax, signal);
+  } finally {
+    await opened.file.close();
+  }
 }
 
 /** The resolved path of a workspace, which must be a folder. */
