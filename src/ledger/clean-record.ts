@@ -10,8 +10,15 @@ import { isWord, type Redactor } from './secrets.ts';
 
 /** The same event where nothing was found. Throws `ledger.secret-in-record` for a secret in what has to stay as it is. */
 export function cleanEvent(event: EventBody, redact: Redactor): EventBody {
-  return cleanMembers(event, { type: 'own', ...eventTexts[event.type] }, redact);
+  return cleanMembers(event, eventKinds.get(event.type) ?? unknownKinds, redact);
 }
+
+type Kinds = { readonly [member: string]: TextKind };
+
+const unknownKinds: Kinds = { type: 'own' };
+const eventKinds: ReadonlyMap<string, Kinds> = new Map(
+  Object.entries(eventTexts).map(([type, kinds]) => [type, { ...unknownKinds, ...kinds }]),
+);
 
 /** The session as it is: all of it is needed to open it again, so a secret in it is refused as in `cleanEvent`. */
 export function cleanSession(session: SessionRecord, redact: Redactor): SessionRecord {
@@ -28,20 +35,22 @@ export function hiddenKey(key: string): string {
   return `sha256:${sha256(key)}`;
 }
 
-function cleanMembers<T extends object>(
-  whole: T,
-  kinds: { readonly [member: string]: TextKind },
-  redact: Redactor,
-): T {
-  const members = Object.entries(whole);
-  const cleaned = members.map(([name, value]): [string, unknown] => {
+// Every record goes through here and hardly one holds a secret: nothing is made until something was found.
+function cleanMembers<T extends object>(whole: T, kinds: Kinds, redact: Redactor): T {
+  if (!isRecord(whole)) return whole;
+  let cleaned: [string, unknown][] | undefined;
+  let before = 0;
+  for (const name in whole) {
+    const value = whole[name];
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
-    if (kind !== undefined) return [name, cleanMember(name, value, kind, redact)];
-    return [isWord(name) ? name : redact.text(name), redact.json(value)];
-  });
-  const same = cleaned.every(([name, value], i) => name === members[i]?.[0] && value === members[i]?.[1]);
+    const newName = kind !== undefined || isWord(name) ? name : redact.text(name);
+    const newValue = kind === undefined ? redact.json(value) : cleanMember(name, value, kind, redact);
+    if (newName !== name || newValue !== value) cleaned ??= Object.entries(whole).slice(0, before);
+    cleaned?.push([newName, newValue]);
+    before += 1;
+  }
   // The members are those of T, each of the type it had.
-  return same ? whole : (Object.fromEntries(cleaned) as T);
+  return cleaned === undefined ? whole : (Object.fromEntries(cleaned) as T);
 }
 
 function cleanMember(name: string, value: unknown, kind: TextKind, redact: Redactor): unknown {
