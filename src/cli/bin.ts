@@ -11,7 +11,16 @@ if (argv[0] === '--version' || argv[0] === '-V') {
   process.stdout.write(`${version}\n`);
 } else {
   const [{ main }, { openInterrupts }] = await Promise.all([import('./main.ts'), import('./interrupts.ts')]);
-  const code = await main(argv, process.env, process, process.cwd(), openInterrupts(process));
+  const code = await main(argv, process.env, process, currentFolder(), openInterrupts(process));
   // Everything was written and closed by now; a handle that a dependency left open must not keep the shell waiting.
   process.exit(code);
+}
+
+// A shell may stand in a folder that somebody has removed.
+function currentFolder(): string | null {
+  try {
+    return process.cwd();
+  } catch {
+    return null;
+  }
 }

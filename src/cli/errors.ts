@@ -7,6 +7,7 @@ export const cliErrors = {
   'cli.missing-argument': { kind: 'input', about: 'A command or an option lacks its value.' },
   'cli.too-many-arguments': { kind: 'input', about: 'The command takes fewer arguments.' },
   'cli.bad-value': { kind: 'input', about: 'The value of an option has another form than it should.' },
+  'cli.no-current-folder': { kind: 'input', about: 'The folder in which the command was called is gone.' },
   'cli.unreadable': {
     kind: 'input',
     about: 'A file named on the command line cannot be read as UTF-8 text.',

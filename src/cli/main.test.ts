@@ -32,6 +32,15 @@ describe('help', () => {
     },
   );
 
+  test.each([['help'], ['help compose'], ['runs help'], ['runs help show'], ['compose --help']])(
+    'writ %s is an answer',
+    async (line) => {
+      const { code, stdout, stderr } = await call(line.split(' '), { cwd });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/^Usage: writ /);
+    },
+  );
+
   test('without a command it shows what there is, on stderr, as bad input', async () => {
     const { code, stdout, stderr } = await call([], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -42,6 +51,16 @@ describe('help', () => {
 describe('misuse exits with 2 and says what to write', () => {
   test.each([
     [['rum'], 'cli.unknown-command', 'Write run'],
+    [['help', 'nope'], 'cli.unknown-command', 'See: writ --help'],
+    [['help', 'compos'], 'cli.unknown-command', 'Write compose, or see: writ --help'],
+    [['nope', '--help'], 'cli.unknown-command', 'See: writ --help'],
+    [['runs', 'help', 'shwo'], 'cli.unknown-command', 'Write show, or see: writ runs --help'],
+    [['runs', 'nope', '--help'], 'cli.unknown-command', 'See: writ runs --help'],
+    [['compose', ''], 'cli.bad-value', 'the current folder is a dot'],
+    [['init', ''], 'cli.bad-value', 'the current folder is a dot'],
+    [['run', '', '--', 'x'], 'cli.bad-value', 'the current folder is a dot'],
+    [['compose', 'a', '--workspace', ''], 'cli.bad-value', 'the current folder is a dot'],
+    [['run', 'a', '--task-file', ''], 'cli.bad-value', 'the current folder is a dot'],
     [['runs', 'shwo', 'last'], 'cli.unknown-command', 'Write show, or see: writ runs --help'],
     [['compose', 'a', '--explian'], 'cli.unknown-option', 'Write --explain, or see: writ compose --help'],
     [['runs', 'show', 'last', '--nothing-like-it'], 'cli.unknown-option', 'See: writ runs show --help'],

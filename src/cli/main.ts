@@ -10,30 +10,31 @@ import { spaceCommand } from './compose/space.ts';
 import { type Context, type Environment, openContext, type Streams } from './context.ts';
 import { demoCommand } from './demo/demo-command.ts';
 import { doctorCommand } from './doctor/doctor.ts';
+import { CliError } from './errors.ts';
 import { exitCodes, usageExitCode } from './exit.ts';
 import type { Interrupts } from './interrupts.ts';
-import { commandMaker, type NewCommand, usageError } from './program.ts';
+import { commandMaker, type NewCommand, usageError, withoutHelpForNothing } from './program.ts';
 import { reportError } from './report-error.ts';
 import { runCommand } from './run/run.ts';
 import { runsCommand } from './runs/runs.ts';
 
 /**
- * Runs one command line. `argv` is what follows the program's name. Resolves with the exit code once all output was
- * taken; never rejects and never exits the process. The streams stay the caller's.
+ * Runs one command line. `argv` is what follows the program's name, `cwd` the current folder, null where it is gone.
+ * Resolves with the exit code once all output was taken; never rejects and never exits the process. The streams stay the
+ * caller's.
  */
 export async function main(
   argv: readonly string[],
   env: Environment,
   streams: Streams,
-  cwd: string,
+  cwd: string | null,
   interrupts: Interrupts = () => new AbortController().signal,
 ): Promise<number> {
-  const context = openContext(env, streams, cwd, interrupts, argv);
+  const context = openContext(env, streams, cwd ?? '/', interrupts, argv);
   const { options, task } = splitTask(argv);
   const json = options.includes('--json');
-  const code = await runCommandLine(context, options, task).catch((thrown: unknown) =>
-    reportError(context, thrown, json),
-  );
+  const work = cwd === null ? Promise.reject(noCurrentFolder()) : runCommandLine(context, options, task);
+  const code = await work.catch((thrown: unknown) => reportError(context, thrown, json));
   try {
     await context.stdout.flush();
     await context.stderr.flush();
@@ -44,6 +45,16 @@ export async function main(
     await context.stderr.flush().catch(() => {});
     return code === exitCodes.completed ? lost : code;
   }
+}
+
+function noCurrentFolder(): CliError {
+  return new CliError(
+    'cli.no-current-folder',
+    'Expected a current folder, found that it was removed or cannot be read.',
+    {
+      next: 'Change to a folder that is there: cd "$HOME"',
+    },
+  );
 }
 
 async function runCommandLine(
@@ -78,11 +89,12 @@ async function runCommandLine(
     runsCommand(parts),
   ])
     program.addCommand(command);
+  const words = withoutHelpForNothing(program, argv);
   try {
-    await program.parseAsync([...argv], { from: 'user' });
+    await program.parseAsync([...words], { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
-    const misuse = usageError(thrown, argv);
+    const misuse = usageError(thrown, words);
     if (misuse !== undefined) throw misuse;
     // Help that was asked for is an answer; help because no command was named is not.
     return thrown.exitCode === 0 ? exitCodes.completed : usageExitCode;

@@ -1,7 +1,7 @@
 /** The built executable as a real process: signals, pipes, a killed run that is carried on. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -54,6 +54,25 @@ test('--version prints the version of the package', async () => {
     stderr: '',
   });
 });
+
+test.each([[[]], [['--json']]])(
+  'a current folder that is gone is told, not shown as a fault (%j)',
+  async (json) => {
+    const gone = join(cwd, 'gone');
+    await mkdir(gone);
+    const script = `rmdir "$PWD" && exec "$0" "$@"`;
+    const argv = ['-c', script, process.execPath, bin, 'compose', 'x', ...json];
+    const child = spawn('sh', argv, { cwd: gone, env: { PATH: process.env.PATH, HOME: cwd } });
+    const { code, stdout, stderr } = await ended(child);
+    expect(code).toBe(2);
+    if (json.length === 0)
+      expect(stderr).toMatch(
+        /^error cli\.no-current-folder: .+\nnext: Change to a folder that is there: cd "\$HOME"\n$/,
+      );
+    else
+      expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'cli.no-current-folder', kind: 'input' } });
+  },
+);
 
 test('piped: the answer alone on stdout, and it exits by itself', async () => {
   const { end } = await startRun([{ text: 'It is green.' }], '--version');

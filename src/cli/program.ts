@@ -1,5 +1,5 @@
 /** The command line's parser: how every command is made, and how a misuse becomes an error with a next step. */
-import { Command, type CommanderError } from '@commander-js/extra-typings';
+import { Command, type CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Context } from './context.ts';
 import { CliError, type CliErrorCode } from './errors.ts';
 
@@ -33,6 +33,37 @@ export function withExamples<C extends { addHelpText(position: 'after', text: st
   examples: readonly string[],
 ): C {
   return command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`);
+}
+
+/** Takes the path that an argument or option was given; an empty one, as an unset variable gives it, is refused. */
+export function givenPath(name: string): (path: string) => string {
+  return (path) => {
+    if (path !== '') return path;
+    throw new CliError('cli.bad-value', `${name} expected a path, found an empty text.`, {
+      next: 'Give a path; the current folder is a dot.',
+      details: { name },
+    });
+  };
+}
+
+/**
+ * The words of a command line, without the wish for help where it is about a command that there is not: the parser would
+ * answer with the help of the group, as if that were what was asked for.
+ */
+export function withoutHelpForNothing(
+  program: CommandUnknownOpts,
+  argv: readonly string[],
+): readonly string[] {
+  let group = program;
+  for (const [i, word] of argv.entries()) {
+    const topic = word === 'help' ? argv[i + 1] : word;
+    if (topic === undefined || topic.startsWith('-')) return argv;
+    const known = group.commands.find((command) => command.name() === topic);
+    if (known === undefined) return [...argv.slice(0, i), topic];
+    if (word === 'help' || known.commands.length === 0) return argv;
+    group = known;
+  }
+  return argv;
 }
 
 const codes: Readonly<Record<string, CliErrorCode>> = {

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { systemCode } from '../errors.ts';
 import type { Context } from './context.ts';
 import { CliError } from './errors.ts';
+import { givenPath } from './program.ts';
 
 /** The text of a file exactly as it is, a byte order mark and the last line break included. */
 export async function readTextFile(context: Context, option: string, file: string): Promise<string> {
@@ -32,6 +33,7 @@ function decode(option: string, file: string, bytes: Uint8Array): string {
 }
 
 async function readBytes(context: Context, option: string, file: string): Promise<Uint8Array> {
+  givenPath(option)(file);
   try {
     return await readFile(resolve(context.cwd, file));
   } catch (cause) {

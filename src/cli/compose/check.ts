@@ -4,7 +4,7 @@ import type { Agent } from '../../compose/agent.ts';
 import type { Finding } from '../../compose/proof/finding.ts';
 import { type Context, printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { type NewCommand, withExamples } from '../program.ts';
+import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { count } from '../view/figures.ts';
 import { visible } from '../view/visible.ts';
 
@@ -14,7 +14,7 @@ export function checkCommand({ context, command, done }: NewCommand) {
     .description(
       'Verifies the pins of writ.lock.json, the sentences listed in PROMPT_CHANGELOG.md, and that no text names a tool\nwhich its situation does not offer. Ends with 1 if something is wrong; warnings alone do not count.',
     )
-    .argument('<agent>', 'the agent folder')
+    .argument('<agent>', 'the agent folder', givenPath('AGENT'))
     .option('--json', 'print the findings as one JSON object');
   return withExamples(check, ['writ check agents/analyst', 'writ check agents/analyst --json']).action(
     async (folder, options) => {

@@ -1,6 +1,7 @@
 /** `writ compose`: the exact bytes, and every flag that decides them. */
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { agentFolder, call, writeFiles } from '../call.cases.ts';
 
@@ -80,14 +81,33 @@ test.each([
   [['--workspace', 'nowhere'], 'cli.bad-value'],
   [['--memory', 'nowhere.md'], 'cli.unreadable'],
   [['--memory', 'a'], 'cli.unreadable'],
+  [['--memory', ''], 'cli.bad-value'],
+  [['--situation', 'nofile.yaml'], 'compose.unreadable'],
+  [['--situation', './nofile'], 'compose.unreadable'],
+  [['--situation', './a'], 'compose.unreadable'],
+  [['--situation', 'a'], 'compose.unknown-name'],
+  [['--situation', ''], 'compose.unknown-name'],
 ])('%j is bad input', async (flags, code) => {
   const { code: exit, stdout, stderr } = await compose(...flags);
   expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
   expect(stderr).toMatch(new RegExp(`^error ${code}: .+\nnext: `));
 });
 
+test('a situation may come through a pipe, as a text may', async () => {
+  execFileSync('mkfifo', [`${cwd}/facts`, `${cwd}/rules`]);
+  const written = Promise.all([
+    writeFile(`${cwd}/facts`, 'lamp: true\n'),
+    writeFile(`${cwd}/rules`, '\ufeff# No smoking.\n'),
+  ]);
+  const { code, stdout } = await compose('--situation', 'facts', '--governance', 'rules');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^You answer tests\.\n\nNobody is there\.\n\n# Governance\n\n.+\n\n\\# No smoking\.\n$/,
+  );
+  await written;
+});
+
 test('a text that is no UTF-8 is refused', async () => {
-  const { writeFile } = await import('node:fs/promises');
   await writeFile(`${cwd}/latin.md`, Buffer.from([0x66, 0xfc, 0x72]));
   expect((await compose('--memory', 'latin.md')).stderr).toContain(
     'error cli.unreadable: --memory expected UTF-8',

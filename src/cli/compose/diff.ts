@@ -3,7 +3,7 @@ import type { Composition } from '../../protocol/composition.ts';
 import { type Context, printJson } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
-import { type NewCommand, withExamples } from '../program.ts';
+import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { readTextFile } from '../text-file.ts';
 import { visible } from '../view/visible.ts';
 import {
@@ -23,7 +23,7 @@ export function diffCommand({ context, command, done }: NewCommand) {
       .description(
         'Composes the agent and says which sentences were removed, added or moved since another text: a file, the same\nagent in another situation, or the agent at a git revision (the work tree stays as it is, and nothing is executed).',
       )
-      .argument('<agent>', 'the agent folder'),
+      .argument('<agent>', 'the agent folder', givenPath('AGENT')),
   )
     .requiredOption('--against <text>', 'the text before: file:FILE, situation:NAME or rev:REVISION')
     .option('--cache', 'also forecast what a prompt cache can reuse')

@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path';
 import { printJson } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
-import { type NewCommand, withExamples } from '../program.ts';
+import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { shellWord } from '../run/open-store.ts';
 import { readTextFile } from '../text-file.ts';
 import { count } from '../view/figures.ts';
@@ -17,7 +17,7 @@ export function importCommand({ context, command, done }: NewCommand) {
       'Splits a prompt into fragments in a folder that is new or empty. Before anything stands there, the agent is\ncomposed and its digest compared with that of the file.',
     )
     .argument('<file>', 'the prompt, in UTF-8')
-    .argument('<dir>', 'the folder')
+    .argument('<dir>', 'the folder', givenPath('DIR'))
     .option('--by <headings|marks>', 'split at headings, or at lines <!-- fragment: NAME -->', 'headings')
     .option('--key <key>', 'what records and conditions call the agent (default: the name of the folder)')
     .option('--json', 'print what was made as one JSON object');

@@ -54,6 +54,14 @@ test.each([
   expect(await names(cwd)).toEqual(before);
 });
 
+test('a folder may have the longest name there is, or begin with a dash', async () => {
+  const long = 'n'.repeat(255);
+  expect(await call(['init', long], { cwd })).toMatchObject({ code: 0, stderr: '' });
+  const dashed = await call(['init', '--', '-dash'], { cwd });
+  expect(dashed.stdout).toContain('\nNext:\n  cd -- -dash\n');
+  expect(await names(cwd)).toEqual(expect.arrayContaining(['-dash', `${long}/agent.yaml`]));
+});
+
 test('a bad key is refused before anything is made', async () => {
   expect(await call(['init', 'x', '--key', 'no spaces'], { cwd })).toMatchObject({ code: 2 });
   expect(await names(cwd)).toEqual([]);
@@ -61,8 +69,10 @@ test('a bad key is refused before anything is made', async () => {
 
 test('a failure on the way takes back the folders that were made, and nothing of others', async () => {
   await mkdir(join(cwd, 'mine'));
-  // Long enough that the folder could be, and the draft of it cannot.
-  const { code, stderr } = await call(['init', `mine/deep/${'n'.repeat(250)}`], { cwd });
+  // A path that may just be; the files in it may not.
+  const deep = ['mine', ...Array.from({ length: 40 }, () => 'd'.repeat(200))].join('/');
+  const above = deep.slice(0, 4060 - cwd.length).replace(/\/$/, 'd');
+  const { code, stderr } = await call(['init', `${above}/${'n'.repeat(30)}`], { cwd });
   expect(code).toBe(1);
   expect(stderr).toMatch(/^error cli\.unwritable: .+ENAMETOOLONG.+nothing was left behind\.\nnext: /);
   expect(await names(cwd)).toEqual(['mine']);

@@ -3,7 +3,7 @@
 import { basename, resolve } from 'node:path';
 import { printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { type NewCommand, withExamples } from '../program.ts';
+import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { shellWord } from '../run/open-store.ts';
 import { visible } from '../view/visible.ts';
 import { keyFrom, makeAgent, readKey } from './new-agent.ts';
@@ -12,7 +12,7 @@ export function initCommand({ context, command, done }: NewCommand) {
   const init = command('init')
     .summary('make a new agent')
     .description('Makes a small agent in a folder that is new or empty.')
-    .argument('<dir>', 'the folder')
+    .argument('<dir>', 'the folder', givenPath('DIR'))
     .option('--key <key>', 'what records and conditions call the agent (default: the name of the folder)')
     .option('--json', 'print what was made as one JSON object');
   return withExamples(init, ['writ init agents/helper', 'writ init . --key helper']).action(
@@ -34,7 +34,7 @@ function nextSteps(dir: string, files: readonly string[]): string {
     '',
     'Next:',
     // From inside, the record of its runs goes into the folder's own .writ.
-    ...(dir === '.' ? [] : [`  cd ${shellWord(dir)}`]),
+    ...(dir === '.' ? [] : [`  cd ${dir.startsWith('-') ? '-- ' : ''}${shellWord(dir)}`]),
     '  writ compose .',
     '  writ run . --model openrouter/VENDOR/NAME -- "What is in this folder?"',
     '',

@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import { printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { type NewCommand, withExamples } from '../program.ts';
+import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { count } from '../view/figures.ts';
 import { visible } from '../view/visible.ts';
 
@@ -12,7 +12,7 @@ export function lockCommand({ context, command, done }: NewCommand) {
     .description(
       'Composes every named situation of agent.yaml under every profile and writes the digests of the exact bytes\ninto writ.lock.json. A situation that depends on the machine at hand is refused.',
     )
-    .argument('<agent>', 'the agent folder')
+    .argument('<agent>', 'the agent folder', givenPath('AGENT'))
     .option('--json', 'print the lock as one JSON object');
   return withExamples(lock, ['writ lock agents/analyst', 'writ lock agents/analyst --json']).action(
     async (folder, options) => {

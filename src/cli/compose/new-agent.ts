@@ -1,6 +1,6 @@
 /** A new agent folder, all of it or nothing, and the key that it is made with. */
 import { mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { systemCode, WritError } from '../../errors.ts';
 import { CliError } from '../errors.ts';
 import { count } from '../view/figures.ts';
@@ -36,7 +36,8 @@ export async function makeAgent(
   // The record stays out of version control from its first day.
   const files = new Map([...agent, ['.writ/.gitignore', '*\n']]);
   const above = dirname(folder);
-  const draft = exists ? join(folder, `.${id}`) : join(above, `.${basename(folder)}-${id}`);
+  // The draft bears the id alone: with the folder's name it could be longer than a name may be.
+  const draft = join(exists ? folder : above, `.${id}`);
   const moved: string[] = [];
   let firstMade: string | undefined;
   try {

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { type NewCommand, withExamples } from '../program.ts';
+import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { visible } from '../view/visible.ts';
 
 export function spaceCommand({ context, command, done }: NewCommand) {
@@ -11,7 +11,7 @@ export function spaceCommand({ context, command, done }: NewCommand) {
     .description(
       'Enumerates what the conditions of a profile can tell apart, unknown facts included: the distinct prompts with size\nand an example, fragments that are never or always in, conditions that exclude each other, prompts that no pin covers.',
     )
-    .argument('<agent>', 'the agent folder')
+    .argument('<agent>', 'the agent folder', givenPath('AGENT'))
     .option('--profile <name>', 'the list of fragments to use', 'default')
     .option('--render', 'print the text of each listed prompt too')
     .option('--json', 'print the space as one JSON object');
