@@ -18,9 +18,8 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { systemCode } from '../../errors.ts';
 import { LedgerError } from '../errors.ts';
+import { ledgerMark } from '../mark.ts';
 
-/** `WRIT` in ASCII, in the header field that SQLite keeps for such a mark. */
-const applicationId = 0x57524954;
 const schemaVersion = 1;
 
 // Rows of `event` are found by (run, seq) only, so they live in that key's tree. `link` says which digests a session
@@ -95,8 +94,7 @@ function checkHeader(path: string, file: Stats, journal: boolean): void {
     throw damaged(path, `was cut off after ${file.size} bytes`);
   }
   if (!header.subarray(0, 16).equals(magic)) throw notLedger(path, 'is not an SQLite file');
-  if (header.readUInt32BE(68) !== applicationId)
-    throw notLedger(path, 'is an SQLite file of another program');
+  if (header.readUInt32BE(68) !== ledgerMark) throw notLedger(path, 'is an SQLite file of another program');
   const version = header.readUInt32BE(60);
   if (version > schemaVersion) throw newer(path, version);
   // A page size of 1 stands for 65536.
@@ -124,7 +122,7 @@ function create(path: string, draft: string): void {
     try {
       db.exec(
         `pragma synchronous = full; pragma journal_mode = wal; begin;
-        pragma application_id = ${applicationId}; pragma user_version = ${schemaVersion}; ${schema}; commit`,
+        pragma application_id = ${ledgerMark}; pragma user_version = ${schemaVersion}; ${schema}; commit`,
       );
     } finally {
       db.close();

@@ -5,7 +5,9 @@ import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { messageOf } from '../../errors.ts';
 import { exactJsonText, isRecord, parseExactJson } from '../../protocol/json.ts';
+import type { DatabaseFile } from './database-file.ts';
 import { ToolError } from './errors.ts';
 import type { SqlReply, SqlRequest } from './sql-query-child.ts';
 
@@ -17,10 +19,10 @@ export type QueryEnd =
 
 export interface QueryProcess {
   /**
-   * Sends a request to the process, which is started if there is none. Calls wait for each other in order. When the
+   * Sends a request to the process, which is started if there is none for this very file. Calls wait for each other in order. When the
    * signal aborts, the process is killed with SIGKILL and this resolves once it is really gone.
    */
-  ask(request: Omit<SqlRequest, 'id'>, database: string, signal: AbortSignal): Promise<QueryEnd>;
+  ask(request: Omit<SqlRequest, 'id'>, database: DatabaseFile, signal: AbortSignal): Promise<QueryEnd>;
   /** The process id; undefined while none runs. */
   pid(): number | undefined;
   /** Kills the process and waits until it is gone. Later requests are stopped at once. */
@@ -31,7 +33,7 @@ type Child = ChildProcessByStdio<Writable, Readable, null>;
 
 interface Running {
   readonly child: Child;
-  readonly database: string;
+  readonly database: DatabaseFile;
   readonly lines: AsyncIterator<string>;
   readonly gone: Promise<string>;
 }
@@ -68,7 +70,8 @@ export function queryProcess(program: string): QueryProcess {
   const askNow: QueryProcess['ask'] = async (request, database, signal) => {
     const stop = AbortSignal.any([signal, closing.signal]);
     if (stop.aborted) return { end: 'stopped' };
-    if (running !== undefined && (running.database !== database || hasEnded(running.child))) await kill();
+    if (running !== undefined && (!isSame(running.database, database) || hasEnded(running.child)))
+      await kill();
     running ??= start(program, database);
     const it = running;
     requests += 1;
@@ -112,9 +115,13 @@ export function queryProcess(program: string): QueryProcess {
   };
 }
 
-function start(program: string, database: string): Running {
+function isSame(one: DatabaseFile, other: DatabaseFile): boolean {
+  return one.path === other.path && one.identity === other.identity;
+}
+
+function start(program: string, database: DatabaseFile): Running {
   // Nothing of our environment: neither credentials nor NODE_OPTIONS reach a process that a model's text drives.
-  const child = spawn(process.execPath, ['--no-warnings', program, database], {
+  const child = spawn(process.execPath, ['--no-warnings', program, database.path, database.identity], {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: { LANG: 'C.UTF-8' },
     cwd: '/',
@@ -123,7 +130,7 @@ function start(program: string, database: string): Running {
   child.stdin.on('error', () => {});
   const gone = once(child, 'exit').then(
     ([code, signal]) => (signal === null ? `exit code ${code}` : `signal ${signal}`),
-    (fault: unknown) => (fault instanceof Error ? fault.message : String(fault)),
+    messageOf,
   );
   return { child, database, gone, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
 }

@@ -1,10 +1,13 @@
 /** The program of the query process: one database, opened to read only, one statement at a time, answers on stdout. */
-import { realpathSync } from 'node:fs';
+import { fstatSync, statSync } from 'node:fs';
 import { readdir, readlink } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { constants, DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { messageOf } from '../../errors.ts';
+import { ledgerMark } from '../../ledger/mark.ts';
 import { type ExactJson, exactJsonText, parseExactJson } from '../../protocol/json.ts';
+import { type DatabaseFile, identityOf } from './database-file.ts';
 
 /** One line on stdin. */
 export interface SqlRequest {
@@ -23,6 +26,8 @@ export type SqlReply =
       readonly columns: readonly string[];
       readonly rows: readonly (readonly ExactJson[])[];
       readonly truncated: boolean;
+      /** The columns in which a text was cut at a NUL character. */
+      readonly cut: readonly string[];
     }
   | { readonly id: number; readonly ok: false; readonly refused: boolean; readonly message: string };
 
@@ -36,9 +41,9 @@ const blobBytesShown = 32;
 // notice two things: that its parent is gone, for then stdin ends; and that a sort or join grows without end, for this
 // build of SQLite keeps no count of its memory, so that its own heap limits do nothing. SIGKILL is the one end that
 // does not wait for the statement.
-function watch(path: string): void {
+function watch(file: DatabaseFile): void {
   const worker = new Worker(new URL(import.meta.url), {
-    workerData: path,
+    workerData: file,
     resourceLimits: { maxOldGenerationSizeMb: 128 },
   });
   let memory: NodeJS.Timeout | undefined;
@@ -64,11 +69,11 @@ function end(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-function serve(path: string): void {
+function serve(file: DatabaseFile): void {
   let opened: Opened | undefined;
   const reply = async (request: SqlRequest): Promise<SqlReply> => {
     try {
-      opened ??= await openReadOnly(path);
+      opened ??= await openReadOnly(file);
     } catch (thrown) {
       return { id: request.id, ok: false, refused: false, message: messageOf(thrown) };
     }
@@ -89,7 +94,7 @@ interface Opened {
   readonly denied: string[];
 }
 
-async function openReadOnly(path: string): Promise<Opened> {
+async function openReadOnly({ path, identity }: DatabaseFile): Promise<Opened> {
   const database = new DatabaseSync(path, {
     readOnly: true,
     defensive: true,
@@ -98,9 +103,12 @@ async function openReadOnly(path: string): Promise<Opened> {
     timeout: 1000,
     limits: { attach: 0, length: valueBytesMax, sqlLength: 256 * 1024, likePatternLength: 1000 },
   });
-  if (!(await liesAt(path))) {
+  const fault = (await liesAt(path, identity))
+    ? ledgerFault(database)
+    : 'the database moved while it was being opened';
+  if (fault !== null) {
     database.close();
-    throw new Error('the database moved while it was being opened');
+    throw new Error(fault);
   }
   // Sorting and materialising stay in memory, which is watched; a temporary file would fill the disk unseen.
   database.exec('PRAGMA temp_store=2; PRAGMA query_only=1; PRAGMA trusted_schema=0');
@@ -113,13 +121,21 @@ async function openReadOnly(path: string): Promise<Opened> {
   return { database, denied };
 }
 
-// The parent resolved every link of the path. A folder swapped for a link since then would show here: the descriptor
-// that SQLite holds does not lie where the path says.
-async function liesAt(path: string): Promise<boolean> {
-  if (process.platform !== 'linux') return realpathSync(path) === path;
-  const descriptors = await readdir('/proc/self/fd');
-  const places = await Promise.all(descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
-  return places.includes(path);
+// The parent resolved every link of the path and looked at the file. A folder or file swapped since then would show here:
+// what SQLite holds does not lie where the path says, or is another file.
+async function liesAt(path: string, identity: string): Promise<boolean> {
+  if (process.platform !== 'linux') return identityOf(statSync(path)) === identity;
+  for (const fd of await readdir('/proc/self/fd')) {
+    const place = await readlink(`/proc/self/fd/${fd}`).catch(() => '');
+    if (place === path && identityOf(fstatSync(Number(fd))) === identity) return true;
+  }
+  return false;
+}
+
+// Under another name, or by a hard link, a record of runs would pass the look at the path.
+function ledgerFault(database: DatabaseSyncInstance): string | null {
+  const id: unknown = Object.values(database.prepare('PRAGMA application_id').get() ?? {})[0];
+  return id === ledgerMark ? 'the database is a record of runs, which is kept closed' : null;
 }
 
 // A list of what is allowed: what SQLite learns to do later is denied until somebody thought about it.
@@ -163,24 +179,53 @@ function answer({ database, denied }: Opened, request: SqlRequest): SqlReply {
     statement.setReadBigInts(true);
     const columns = distinct(statement.columns().map((column) => column.name));
     const rows: ExactJson[][] = [];
+    const told = (truncated: boolean): SqlReply => ({
+      id,
+      ok: true,
+      columns,
+      rows,
+      truncated,
+      cut: cutColumns(database, request, rows).map((at) => columns[at] ?? ''),
+    });
     let left = request.bytesMax - Buffer.byteLength(JSON.stringify(columns));
     const params = request.params.map(bindable);
     for (const row of statement.iterate(...params)) {
       const cells: ExactJson[] = Array.from(row, jsonCell);
       left -= Buffer.byteLength(exactJsonText(cells)) + 1;
-      if (rows.length === request.rowsMax || left < 0)
-        return { id, ok: true, columns, rows, truncated: true };
+      if (rows.length === request.rowsMax || left < 0) return told(true);
       rows.push(cells);
     }
-    return { id, ok: true, columns, rows, truncated: false };
+    return told(false);
   } catch (thrown) {
     if (denied.length === 0) return { id, ok: false, refused: false, message: messageOf(thrown) };
     return { id, ok: false, refused: true, message: [...new Set(denied)].join(', ') };
   }
 }
 
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+/**
+ * The places of columns in which a shown text goes on behind a NUL. The binding reads text only up to there and cannot
+ * tell, so SQLite is asked again about the rows that were read.
+ */
+function cutColumns(
+  database: DatabaseSyncInstance,
+  { query, params }: SqlRequest,
+  rows: readonly (readonly ExactJson[])[],
+): number[] {
+  const columns = (rows[0] ?? []).map((_, at) => at);
+  const texts = columns.filter((at) => rows.some((row) => typeof row[at] === 'string'));
+  if (texts.length === 0) return [];
+  const names = columns.map((at) => `c${at}`).join();
+  const checks = texts.map((at) => `max(typeof(c${at}) = 'text' AND instr(CAST(c${at} AS BLOB), x'00') > 0)`);
+  const sql = `WITH q(${names}) AS (${query}\n) SELECT ${checks} FROM (SELECT * FROM q LIMIT ${rows.length})`;
+  try {
+    const statement = database.prepare(sql);
+    statement.setReturnArrays(true);
+    const found: unknown[] = Array.from(statement.get(...params.map(bindable)) ?? []);
+    return texts.filter((_, i) => found[i] === 1);
+  } catch {
+    // EXPLAIN and its kin cannot stand in a query; what they tell is SQLite's own text.
+    return [];
+  }
 }
 
 // A number binds as REAL, so that 7/2 would be 3.5 for a parameter and 3 for a literal.
@@ -211,5 +256,6 @@ function distinct(names: readonly string[]): string[] {
   });
 }
 
-if (!isMainThread) serve(String(workerData));
-else if (process.argv[2] !== undefined) watch(process.argv[2]);
+const [, , path, identity] = process.argv;
+if (!isMainThread) serve(workerData as DatabaseFile);
+else if (path !== undefined && identity !== undefined) watch({ path, identity });

@@ -6,6 +6,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -17,9 +18,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../clock.ts';
 import { refusedReader } from '../context/reader.ts';
 import { readArguments } from './arguments.ts';
+import { identityOf } from './database-file.ts';
 import { childProgram, queryProcess } from './query-process.ts';
 import { resultText } from './result-text.ts';
-import { sqlQuery, statementFault } from './sql-query.ts';
+import { readStatement, sqlQuery } from './sql-query.ts';
 import type { ToolOutput } from './tool.ts';
 
 const endless = 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n';
@@ -223,16 +225,16 @@ describe('what is refused', () => {
     [' ; -- nothing', 'no statement'],
     ['SELECT 1 \0; SELECT 2', 'NUL'],
   ])('%j is not one statement', (query, words) => {
-    expect(statementFault(query)).toContain(words);
+    expect(readStatement(query)).toEqual({ ok: false, fault: expect.stringContaining(words) });
   });
 
   test.each([
-    'SELECT \';\', ";", [;], `;` -- ; \n /* ; */ ;;  -- end',
-    "SELECT 'it''s; fine' - 1 / 2",
-    'SELECT 1 /* open ; end',
-    "SELECT '; open",
-  ])('%j is one statement', (query) => {
-    expect(statementFault(query)).toBe(null);
+    ['SELECT \';\', ";", [;], `;` -- ; \n /* ; */ ;;  -- end', 'SELECT \';\', ";", [;], `;`'],
+    ["  SELECT 'it''s; fine' - 1 / 2", "  SELECT 'it''s; fine' - 1 / 2"],
+    ['SELECT 1 /* open ; end', 'SELECT 1'],
+    ["SELECT '; open", "SELECT '; open"],
+  ])('%j is one statement', (query, statement) => {
+    expect(readStatement(query)).toEqual({ ok: true, statement });
   });
 
   test('a second statement never reaches the process', async () => {
@@ -296,12 +298,16 @@ test('the process itself refuses a path that is a link by the time it is opened'
   const request = { query: 'SELECT 1', params: [], rowsMax: 1, bytesMax: 1000 };
   const signal = AbortSignal.timeout(10_000);
   const message = 'the database moved while it was being opened';
-  expect(await queries.ask(request, join(workspace, 'link.sqlite'), signal)).toEqual({
+  const file = (name: string) => ({
+    path: join(realpathSync(workspace), name),
+    identity: identityOf(statSync(join(workspace, name))),
+  });
+  expect(await queries.ask(request, file('link.sqlite'), signal)).toEqual({
     end: 'replied',
     reply: { id: 1, ok: false, refused: false, message },
   });
   // It opens anew for each request until it succeeds, and another database gets another process.
-  expect(await queries.ask(request, join(workspace, 'a.sqlite'), signal)).toMatchObject({
+  expect(await queries.ask(request, file('a.sqlite'), signal)).toMatchObject({
     reply: { id: 2, ok: true, rows: [[1]] },
   });
   await queries.close();
