@@ -44,7 +44,8 @@ export interface ScriptedProvider {
   close(): Promise<void>;
 }
 
-export async function scriptedProvider(script: Script): Promise<ScriptedProvider> {
+/** On a free port, or on the one that an earlier provider had. */
+export async function scriptedProvider(script: Script, port = 0): Promise<ScriptedProvider> {
   const requests: SeenRequest[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
   let unexpected = 0;
@@ -63,7 +64,7 @@ export async function scriptedProvider(script: Script): Promise<ScriptedProvider
     }
     answer(response, typeof step === 'function' ? await step(seen) : step);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     requests,

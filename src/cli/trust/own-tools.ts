@@ -34,8 +34,9 @@ export async function loadOwnTool(
 ): Promise<readonly Tool[]> {
   const file = `tools/${name}.mjs`;
   const made = await inTime(makeTools(join(copy.folder, file), { workspace, options })).catch((cause) => {
+    // The cause would name the copy, which is gone when somebody reads it.
     const said = messageOf(cause).replaceAll(`${copy.folder}/`, '');
-    throw bad(file, `could not be loaded: ${said}`, 'Correct the file.', cause);
+    throw bad(file, `could not be loaded: ${said}`, 'Correct the file.');
   });
   const tools = Array.isArray(made) ? made : [made];
   for (const tool of tools) {
@@ -94,10 +95,6 @@ function wordsFor(value: unknown): string {
     : typeof value;
 }
 
-function bad(file: string, found: string, next: string, cause?: unknown): CliError {
-  return new CliError('cli.bad-tool', `${file} ${found}.`, {
-    next,
-    details: { file },
-    ...(cause === undefined ? {} : { cause }),
-  });
+function bad(file: string, found: string, next: string): CliError {
+  return new CliError('cli.bad-tool', `${file} ${found}.`, { next, details: { file } });
 }
