@@ -2,7 +2,7 @@
 import { type ASTNode, Environment } from '@marcbachmann/cel-js';
 import { type Agent, declarationOf } from '../agent.ts';
 import { selectorOf } from '../conditions.ts';
-import type { FactDeclaration, FactValue } from '../facts.ts';
+import { capabilityFact, type FactDeclaration, type FactValue } from '../facts.ts';
 
 /** What a fact may be; undefined is "unknown". */
 export type Possible = FactValue | undefined;
@@ -117,31 +117,38 @@ function knownValues(agent: Agent, { name, type }: FactDeclaration, cuts: Cuts):
       return textValues(texts, [...(cuts.tests.get(name) ?? [])]);
     case 'int':
     case 'double':
-      return numberValues(numbers, type === 'int' ? 1 : 0.5, cuts.sampled.has(name));
+      return numberValues(numbers, type === 'int', cuts.sampled.has(name));
     case 'list':
-      return listValues(texts);
+      return listValues(cuts.sampled.has(name) ? [...texts, other] : texts);
   }
 }
 
 // What the agent does not hold, no session has, unless a named situation says so for a test.
 function mayHold(agent: Agent, fact: string): boolean {
-  const held = agent.capabilities.some(
-    (name) => `capability.${name.replace(/[^A-Za-z0-9_.]/g, '_')}` === fact,
-  );
+  const held = agent.capabilities.some((name) => capabilityFact(name) === fact);
   return held || [...agent.situations.values()].some((values) => values.get(fact) === true);
 }
 
-// Below, at and between the constants, and above them all.
-function numberValues(numbers: readonly number[], step: number, twoInGap: boolean): number[] {
+// Below, at and between the constants, and above them all; two in each gap where facts are compared with each other.
+function numberValues(numbers: readonly number[], whole: boolean, twoInGap: boolean): number[] {
+  const parts = twoInGap ? 3 : 2;
   const values = new Set<number>();
-  for (const number of numbers) {
-    for (const value of [number - step, number, number + step]) values.add(value);
-    if (twoInGap) for (const value of [number - 2 * step, number + 2 * step]) values.add(value);
-  }
-  return values.size === 0 ? [0] : [...values].sort((a, b) => a - b);
+  numbers.forEach((number, i) => {
+    const next = numbers[i + 1] ?? number + 4;
+    if (i === 0) for (let part = parts - 1; part > 0; part -= 1) values.add(number - part);
+    values.add(number);
+    for (let part = 1; part < parts; part += 1) {
+      const between = whole ? number + part : number + ((next - number) * part) / parts;
+      if (between < next) values.add(between);
+    }
+  });
+  if (values.size === 0) return twoInGap ? [0, 1, 2] : [0];
+  return [...values];
 }
 
 const filler = '\u{a4}';
+// A text that no condition names; every text may be it, and every list that a text is looked for in may hold it.
+const other = filler + filler;
 
 // A text that begins, ends with or holds each constant, alone and together; the order of texts is cut by a text just
 // behind each constant. The empty text is an unset variable.

@@ -108,6 +108,60 @@ test('for any conditions: the distinct prompts are those of composing every situ
   );
 }, 120_000);
 
+const leaf = fc.oneof(
+  fc
+    .tuple(fc.constantFrom('<', '<=', '==', '!=', '>'), fc.integer({ min: -3, max: 3 }))
+    .map(([op, n]) => `n ${op} ${n}`),
+  fc
+    .tuple(fc.constantFrom('<', '<=', '==', '>'), fc.constantFrom('0.1', '0.2', '-1.5', '3.0'))
+    .map(([op, d]) => `d ${op} ${d}`),
+  fc
+    .tuple(fc.constantFrom('==', '!=', '<', '>='), fc.constantFrom('', 'a', 'ab', 'b'))
+    .map(([op, t]) => `s ${op} "${t}"`),
+  fc.constantFrom(
+    's.startsWith("a")',
+    '"x" in l',
+    '"y" in l',
+    's in ["b", "c"]',
+    'n in [1, 2]',
+    'n == m',
+    'n < m',
+    's in l',
+    's == t',
+    't < s',
+  ),
+);
+const givenValues = fc.record({
+  n: fc.integer({ min: -6, max: 6 }).map(String),
+  m: fc.integer({ min: -6, max: 6 }).map(String),
+  d: fc.constantFrom('-2', '-1.5', '0', '0.1', '0.15', '0.2', '1', '3', '3.5'),
+  s: fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 3 }),
+  t: fc.string({ unit: fc.constantFrom('a', 'b', 'x'), maxLength: 2 }),
+  l: fc.subarray(['x', 'y', 'z', 'a', 'b']).map((list) => JSON.stringify(list)),
+});
+
+test('for any values that a session may have: its prompt is one of the space', async () => {
+  const facts =
+    '{ n: {type: int}, m: {type: int}, d: {type: double}, s: {type: string}, t: {type: string}, l: {type: list} }';
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(leaf, { minLength: 1, maxLength: 3 }),
+      fc.array(givenValues, { minLength: 5, maxLength: 10 }),
+      async (conditions, situations) => {
+        const agent = await agentWith(
+          Object.fromEntries(conditions.map((when, i) => [`f${i}`, { when, unknown: 'drop' }])),
+          facts,
+        );
+        const { prompts } = await spaceOf(agent, 'default', new Set());
+        const digests = prompts.map((prompt) => prompt.digest);
+        for (const values of situations)
+          expect(digests).toContain(compose(agent, await settle(agent, { facts: values }, [])).digest);
+      },
+    ),
+    { numRuns: 60 },
+  );
+}, 60_000);
+
 test('each listed prompt has the size it states, in the situation it names', async () => {
   const agent = await agentWith(
     { base: {}, x: { when: 'a' }, y: { when: 'b', unknown: 'drop' } },
