@@ -1,5 +1,5 @@
 /** The built executable as a real process: signals, pipes, a killed run that is carried on. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -154,4 +154,33 @@ test('a reader that leaves early is no fault: nothing on stderr, exit 0', async 
   const child = start(['runs', 'show', 'last']);
   child.stdout?.destroy();
   expect(await ended(child)).toMatchObject({ code: 0, stderr: '' });
+});
+
+// An own name space of mounts: no rights needed where the kernel allows it to users.
+const mounts = spawnSync('unshare', ['-Urm', 'true']).status === 0;
+
+test.runIf(mounts)('a ledger on a read-only disk can be looked at, and is not written', async () => {
+  const { end } = await startRun([{ text: 'It is green.' }]);
+  await end;
+  const onReadOnlyDisk = (...argv: string[]) => {
+    const script =
+      'mount --bind "$PWD" "$PWD" && mount -o remount,ro,bind "$PWD" && cd "$PWD" && exec "$0" "$@"';
+    const env = { PATH: process.env.PATH, HOME: cwd };
+    return ended(
+      spawn('unshare', ['-Urm', 'sh', '-c', script, process.execPath, bin, ...argv], { cwd, env }),
+    );
+  };
+  expect(await onReadOnlyDisk('runs', 'list')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^run_\w+ {2}completed /),
+    stderr: '',
+  });
+  expect(await onReadOnlyDisk('runs', 'show', 'last')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('It is green.'),
+  });
+  expect(await onReadOnlyDisk('runs', 'forget', 'last', '--yes')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('error ledger.unwritable: '),
+  });
 });

@@ -1,6 +1,7 @@
 /** Finds and opens the ledger of a command, and writes the commands that find the same record again. */
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { WritError } from '../../errors.ts';
 import { ledgerPath } from '../../ledger/locate.ts';
 import type { Store } from '../../ledger/store.ts';
 import type { Context } from '../context.ts';
@@ -27,7 +28,7 @@ export async function openStore(
   return opened(context, path, sqliteStore({ path, clock: context.clock }));
 }
 
-/** The same for a command that only looks: where there is no ledger, an empty one stands in and nothing is made. */
+/** The same for a command about what is recorded: where there is no ledger, an empty one stands in and nothing is made. */
 export async function openStoreToRead(
   context: Context,
   flags: LedgerFlags,
@@ -37,6 +38,18 @@ export async function openStoreToRead(
   if (existsSync(path)) return openStore(context, flags, workspace);
   const { memoryStore } = await import('../../ledger/stores/memory.ts');
   return opened(context, path, memoryStore({ clock: context.clock }));
+}
+
+/** The same for a command that changes nothing: a ledger that may not be written can be looked at all the same. */
+export async function openStoreToLook(context: Context, flags: LedgerFlags): Promise<OpenedStore> {
+  try {
+    return await openStoreToRead(context, flags);
+  } catch (error) {
+    if (!(error instanceof WritError) || error.code !== 'ledger.unwritable') throw error;
+    const path = placeOf(context, flags, context.cwd);
+    const { sqliteStore } = await import('../../ledger/stores/sqlite.ts');
+    return opened(context, path, sqliteStore({ path, clock: context.clock, readOnly: true }));
+  }
 }
 
 function placeOf(context: Context, { ledger }: LedgerFlags, workspace: string): string {

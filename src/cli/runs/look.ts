@@ -8,7 +8,7 @@ import { type Context, printJson } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
 import { type NewCommand, withExamples } from '../program.ts';
-import { type LedgerFlags, type OpenedStore, openStoreToRead } from '../run/open-store.ts';
+import { type LedgerFlags, type OpenedStore, openStoreToLook } from '../run/open-store.ts';
 import { moment, usageText } from '../view/figures.ts';
 import { visible, visibleLine } from '../view/visible.ts';
 import { findRun, ledgerWords, runWords } from './find-run.ts';
@@ -19,7 +19,7 @@ async function look(
   flags: LedgerFlags,
   work: (opened: OpenedStore) => Promise<void>,
 ): Promise<number> {
-  const opened = await openStoreToRead(context, flags);
+  const opened = await openStoreToLook(context, flags);
   try {
     await work(opened);
     return exitCodes.completed;

@@ -13,9 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sha256 } from '../../digest.ts';
-import { begin, notice } from '../store.cases.ts';
+import { begin, notice, sessionRecord } from '../store.cases.ts';
 import { sqliteStore } from './sqlite.ts';
 
 let root: string;
@@ -192,4 +192,36 @@ test('damage that shows only in use is a typed error', async () => {
   const store = sqliteStore({ path });
   await expect(store.events('run_a')).rejects.toMatchObject({ name: 'LedgerError', code: 'ledger.damaged' });
   await store.close();
+});
+
+describe('a store to look only', () => {
+  test('reads all, beside one that writes, and refuses to write', async () => {
+    const writer = sqliteStore({ path });
+    const lease = await begin(writer);
+    const reader = sqliteStore({ path, readOnly: true });
+    await writer.append(lease, [notice('newest')]);
+    expect(await reader.events('run_a')).toMatchObject([{ text: 'newest' }]);
+    const refused = expect.objectContaining({ name: 'LedgerError', code: 'ledger.unwritable' });
+    await expect(reader.append(lease, [notice('x')])).rejects.toEqual(refused);
+    await expect(reader.createSession(sessionRecord('session_b'), [])).rejects.toEqual(refused);
+    await reader.close();
+    await writer.close();
+  });
+
+  test('makes nothing where nothing is', () => {
+    expect(() => sqliteStore({ path, readOnly: true })).toThrow(
+      expect.objectContaining({
+        code: 'ledger.not-a-ledger',
+        message: expect.stringContaining('is not there'),
+      }),
+    );
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('takes no file of another program', () => {
+    new DatabaseSync(path).exec('create table t (a)');
+    expect(() => sqliteStore({ path, readOnly: true })).toThrow(
+      expect.objectContaining({ code: 'ledger.not-a-ledger' }),
+    );
+  });
 });

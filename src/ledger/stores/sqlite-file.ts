@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { constants as system } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { systemCode } from '../../errors.ts';
 import { LedgerError } from '../errors.ts';
@@ -64,8 +65,42 @@ export function openLedgerFile(given: string, busyMs: number, token: string): Da
   }
 }
 
+/**
+ * Opens a ledger file that may only be looked at, for instance on a read-only disk; nothing is made or changed beside what
+ * SQLite needs to read. Throws as `openLedgerFile` does, and `ledger.not-a-ledger` where there is no file.
+ */
+export function openLedgerFileToRead(given: string, busyMs: number): DatabaseSyncInstance {
+  const path = resolve(given);
+  try {
+    if (!isLedger(path, constants.R_OK)) throw notLedger(path, 'is not there');
+    try {
+      return readable(path, busyMs);
+    } catch (error) {
+      // Where no file may be made beside it, SQLite reads it only if told that nobody can be writing it. A journal with
+      // something in it would then be passed over, and newer events with it.
+      const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+      if (journal > 0 || ![8, 14].includes(resultCode(error))) throw error;
+      return readable(`${pathToFileURL(path).href}?immutable=1`, busyMs);
+    }
+  } catch (error) {
+    throw storeFault(error, path);
+  }
+}
+
+function readable(place: string, busyMs: number): DatabaseSyncInstance {
+  const db = new DatabaseSync(place, { readOnly: true, timeout: busyMs, enableForeignKeyConstraints: false });
+  try {
+    // The first read is what fails where the file cannot be read in its mode.
+    db.exec('select count(*) from sqlite_schema; pragma busy_timeout = 0');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
 /** False if nothing is there. The header is read as plain bytes, because SQLite may write to what it opens. */
-function isLedger(path: string): boolean {
+function isLedger(path: string, rights = constants.R_OK | constants.W_OK): boolean {
   const wal = statSync(`${path}-wal`, { throwIfNoEntry: false });
   const file = statSync(path, { throwIfNoEntry: false });
   if (file === undefined) {
@@ -75,7 +110,7 @@ function isLedger(path: string): boolean {
   }
   if (!file.isFile()) throw notLedger(path, file.isDirectory() ? 'is a folder' : 'is not a regular file');
   checkHeader(path, file, wal !== undefined && wal.size > 0);
-  accessSync(path, constants.R_OK | constants.W_OK);
+  accessSync(path, rights);
   return true;
 }
 

@@ -9,7 +9,7 @@ import { isHeld } from '../holder.ts';
 import { digestsIn, recordText } from '../record-text.ts';
 import type { Store, StoredBlob } from '../store.ts';
 import { type GroupCommit, groupCommit } from './group-commit.ts';
-import { openLedgerFile, storeFault } from './sqlite-file.ts';
+import { openLedgerFile, openLedgerFileToRead, storeFault } from './sqlite-file.ts';
 import { prepareAll, type Statements } from './sqlite-statements.ts';
 
 export interface SqliteStoreOptions {
@@ -18,6 +18,8 @@ export interface SqliteStoreOptions {
   readonly clock?: Clock;
   /** How long a lock of another process is waited for; 5 seconds. */
   readonly busyMs?: number;
+  /** True to look only: the file must exist, and every write rejects with `ledger.unwritable`. */
+  readonly readOnly?: boolean;
 }
 
 interface Connection {
@@ -51,11 +53,15 @@ interface EventRow {
   readonly body: string;
 }
 
-/** Opens the file at once: throws the LedgerErrors of `openLedgerFile`, and `ledger.busy` if it stays locked. */
-export function sqliteStore({ path, clock = systemClock, busyMs = 5000 }: SqliteStoreOptions): Store {
+/**
+ * Opens the file at once: throws the LedgerErrors of `openLedgerFile` (`openLedgerFileToRead` with `readOnly`), and
+ * `ledger.busy` if it stays locked.
+ */
+export function sqliteStore(options: SqliteStoreOptions): Store {
+  const { path, clock = systemClock, busyMs = 5000, readOnly = false } = options;
   // SQLite keeps a closed file open until its statements are collected as garbage: so whoever holds the store after
   // `close` must not hold them.
-  let connection: Connection | undefined = connect({ path, clock, busyMs });
+  let connection: Connection | undefined = connect({ path, clock, busyMs, readOnly });
   let closing: Promise<void> | undefined;
 
   function open(): Connection {
@@ -223,8 +229,8 @@ function emptyJournal(db: DatabaseSyncInstance): void {
   }
 }
 
-function connect({ path, clock, busyMs }: Required<SqliteStoreOptions>): Connection {
-  const db = openLedgerFile(path, busyMs, clock.id('new'));
+function connect({ path, clock, busyMs, readOnly }: Required<SqliteStoreOptions>): Connection {
+  const db = readOnly ? openLedgerFileToRead(path, busyMs) : openLedgerFile(path, busyMs, clock.id('new'));
   const fault = (error: unknown) => storeFault(error, path);
   const heads = new Map<string, HeadRow>();
   try {
