@@ -38,7 +38,7 @@ export type { Harness, Host, OpenSession, Session } from './harness.ts';
 export { thisHolder } from './ledger/holder.ts';
 export { type Ledger, type LedgerOptions, openLedger } from './ledger/ledger.ts';
 export { type LedgerPathOptions, type LedgerPlace, ledgerPath } from './ledger/locate.ts';
-export type { Secret } from './ledger/secrets.ts';
+export type { RedactedStream, Secret } from './ledger/secrets.ts';
 export type { Lease, RunFilter, Store } from './ledger/store.ts';
 export { memoryStore } from './ledger/stores/memory.ts';
 export { type SqliteStoreOptions, sqliteStore } from './ledger/stores/sqlite.ts';
