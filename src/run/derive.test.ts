@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EventBody, RunEvent } from '../protocol/events.ts';
 import { noUsage, unknownUsage } from '../protocol/usage.ts';
-import { limitsOf, openTicketOf, spentBy, stateOf, usageOf } from './derive.ts';
+import { knownUsageOf, limitsOf, openTicketOf, spentBy, stateOf, usageOf } from './derive.ts';
 
 const eventsOf = (bodies: readonly EventBody[]): RunEvent[] =>
   bodies.map((body, i) => ({ ...body, run: 'r', seq: i + 1, at: i, epoch: 1 }));
@@ -80,6 +80,11 @@ test('a request whose end was never recorded makes the sum unknown, and is still
   expect(usageOf(eventsOf([request, response]))).toMatchObject({ modelCalls: 1, totalTokens: 9 });
   expect(usageOf(eventsOf([request, request, response]))).toMatchObject({ modelCalls: 2, totalTokens: null });
   expect(usageOf(eventsOf([request, response, request]))).toMatchObject({ modelCalls: 2, totalTokens: null });
+  const silent = { type: 'model-fault', turn: 1, attempt: 1, usage: unknownUsage } as unknown as EventBody;
+  expect(knownUsageOf(eventsOf([request, response, request, silent, request, response]))).toEqual({
+    totalTokens: 18,
+    costUsd: 0,
+  });
 });
 
 test('the limits are those of the newest resume, else of the start', () => {

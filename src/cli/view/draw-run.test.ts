@@ -1,0 +1,173 @@
+/** The tree of a run: what happened in each turn stands below it, faults, approvals, unknown outcomes and notices included. */
+import { expect, test } from 'vitest';
+import type { Ticket } from '../../protocol/ticket.ts';
+import { noUsage, unknownUsage } from '../../protocol/usage.ts';
+import type { CallView, RunView, TurnView } from '../../run/run-view.ts';
+import { drawRun } from './draw-run.ts';
+
+const nothing = { totalTokens: 0, costUsd: 0 };
+const turn = (number: number, more: Partial<TurnView>): TurnView => ({
+  turn: number,
+  faults: [],
+  text: null,
+  calls: [],
+  notices: [],
+  usage: noUsage,
+  known: nothing,
+  ...more,
+});
+const call = (position: number, more: Partial<CallView>): CallView => ({
+  position,
+  tool: 'send',
+  arguments: '{}',
+  approval: null,
+  sent: false,
+  unknown: null,
+  late: null,
+  result: null,
+  ...more,
+});
+const result = (status: 'ok' | 'unknown', code: string | null) => ({
+  status,
+  code,
+  bytes: 1204,
+  truncated: false,
+  elapsedMs: 35,
+  message: `message of ${status}`,
+});
+
+const view: RunView = {
+  run: 'run_1',
+  session: 'session_1',
+  index: 1,
+  state: 'interrupted',
+  createdAt: 0,
+  agent: 'tester',
+  harness: 'native',
+  model: 'local/m',
+  prompt: 'digest',
+  capabilities: [],
+  task: 'Send it.',
+  turns: [],
+  toolCalls: 2,
+  usage: { ...unknownUsage, modelCalls: 4 },
+  known: { totalTokens: 2864, costUsd: 0 },
+  budget: { tokens: { limit: 12_000, used: 3057, reserved: 0, left: 8943, overrun: 57 } },
+  elapsedMs: 5,
+  answer: null,
+  error: null,
+  ticket: null,
+  notices: ['first', 'later'],
+};
+
+const options = {
+  commandFor: (...words: readonly string[]) => `writ ${words.join(' ')}`,
+  resume: { text: 'writ runs resume run_1', command: true },
+  cells: 60,
+};
+
+const busy = { code: 'model.server-error', kind: 'failed', message: 'The server is busy.' } as const;
+const turns = [
+  turn(1, {
+    faults: [{ attempt: 1, error: busy, retryInMs: 463 }],
+    text: 'I send it,\nthen I look.',
+    calls: [
+      call(1, {
+        approval: { ticket: 't1', answer: { decision: 'approved', by: 'ada', reason: '' } },
+        sent: true,
+        result: result('ok', null),
+      }),
+      call(2, {
+        arguments: `{"text":"${'long '.repeat(30)}\x1b"}`,
+        sent: true,
+        unknown: 'no answer came',
+        late: 'succeeded',
+        result: result('unknown', 'tool.outcome-unknown'),
+      }),
+      call(3, { approval: { ticket: 't2', answer: null }, sent: true }),
+    ],
+    notices: ['later'],
+  }),
+  turn(2, { usage: unknownUsage }),
+];
+
+const tree = (text: string) => text.slice(text.indexOf('TURN 1'), text.indexOf('\nUSED'));
+
+test('each turn with what belongs to it', () => {
+  const drawn = drawRun({ ...view, turns }, options);
+  expect(tree(drawn)).toBe(
+    [
+      'TURN 1 · 0 tokens · $0',
+      '├─ attempt 1 failed (model.server-error); tried again after',
+      '│  463 ms',
+      '│  └─ The server is busy.',
+      '├─ I send it,',
+      '│  then I look.',
+      '├─ 1 send {}',
+      '│  ├─ needed an approval (t1): approved by ada',
+      '│  └─ ok · 1,204 bytes · 35 ms',
+      '├─ 2 send {"text":"long long long long long long long long …',
+      '│  ├─ its outcome became unknown: no answer came',
+      '│  ├─ seen later: it succeeded',
+      '│  └─ unknown (tool.outcome-unknown) · 1,204 bytes · 35 ms',
+      '├─ 3 send {}',
+      '│  ├─ needed an approval (t2): nobody has answered',
+      '│  └─ sent; what it did is not known',
+      '└─ notice: later',
+      '',
+      'TURN 2 · tokens unknown · cost unknown',
+      '└─ no answer was recorded',
+      '',
+    ].join('\n'),
+  );
+  expect(drawn).toContain('USED 2 turns · 2 calls · at least 2,864 tokens · cost unknown · 5 ms\n');
+  expect(drawn).toContain('  tokens      3,057 of 12,000, 8,943 left, 57 over what was set aside\n');
+  expect(drawn).toContain('\nNOTICES\n  first\n\n');
+  expect(drawn).not.toContain('\x1b');
+});
+
+test('in full: arguments whole, and the texts of the results that are there', () => {
+  const results = new Map([['message of ok', 'sent\n\x1b[2Jaway']]);
+  const drawn = tree(drawRun({ ...view, turns }, { ...options, results }));
+  expect(drawn).toContain(
+    [
+      '├─ 1 send',
+      '│  ├─ {}',
+      '│  ├─ needed an approval (t1): approved by ada',
+      '│  └─ ok · 1,204 bytes · 35 ms',
+      '│     └─ sent',
+      '│        \\x1b[2Jaway',
+      '├─ 2 send',
+      '│  ├─ {"text":"long',
+    ]
+      .join('\n')
+      .replace('"long', '"long long long long long long long long long'),
+  );
+  expect(drawn.match(/long/g)).toHaveLength(30);
+});
+
+const ticket: Ticket = {
+  id: 't1',
+  turn: 1,
+  position: 1,
+  tool: 'send',
+  capability: 'mail',
+  arguments: '{}',
+  digest: 'd',
+};
+const elsewhere = { text: 'resume it with the program that started it', command: false };
+
+test.each([
+  [
+    { state: 'interrupted' },
+    options.resume,
+    '  go on: writ runs resume run_1\n  end:   writ runs cancel run_1\n',
+  ],
+  [{ state: 'interrupted' }, elsewhere, '  go on: resume it with the program that started it\n'],
+  [{ state: 'paused' }, elsewhere, '\nnext: resume it with the program that started it\n'],
+  [{ state: 'paused', ticket }, elsewhere, '  then:  resume it with the program that started it\n'],
+  [{ state: 'running' }, elsewhere, '\ncancel: writ runs cancel run_1\n'],
+] as const)('the next step of %j', (state, resume, end) => {
+  const drawn = drawRun({ ...view, ...state }, { ...options, resume });
+  expect(drawn.endsWith(end)).toBe(true);
+});
