@@ -84,13 +84,13 @@ export function budgetLeft(
   limits: BudgetLimits,
   events: readonly RunEvent[],
 ): readonly (readonly [BudgetCounter, number])[] {
+  const limited = (Object.keys(limits) as BudgetCounter[]).filter((counter) => counter !== 'wallTimeMs');
+  if (limited.length === 0) return [];
   const lastRequest = events.findLastIndex((event) => event.type === 'model-request');
   const answered = events
     .slice(lastRequest + 1)
     .some(({ type }) => type === 'model-response' || type === 'model-fault');
   const settled = answered ? events : events.filter((_, at) => at !== lastRequest);
   const report = openBudget(limits, spentBy(settled)).report();
-  return (Object.keys(limits) as BudgetCounter[])
-    .filter((counter) => counter !== 'wallTimeMs')
-    .map((counter) => [counter, report[counter]?.left ?? 0]);
+  return limited.map((counter) => [counter, report[counter]?.left ?? 0]);
 }
