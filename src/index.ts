@@ -2,11 +2,18 @@
 export { vocabulary } from './catalog.ts';
 export { type Clock, systemClock } from './clock.ts';
 export type { Agent } from './compose/agent.ts';
+export {
+  type CapabilityLimits,
+  type CapabilityRequest,
+  type CapabilityResolution,
+  resolveCapabilities,
+} from './compose/capabilities.ts';
 export { compose } from './compose/compose.ts';
 export { explain } from './compose/explain.ts';
 export type { Fact, FactValue, Probe, ProbeContext } from './compose/facts.ts';
 export { loadAgent, loadSituation, type OptionForm, type Vocabulary } from './compose/load/agent.ts';
 export { digestsOf, readFragmentFiles } from './compose/load/proof-files.ts';
+export { readSkill, readSkills } from './compose/load/skills.ts';
 export { plainComposition } from './compose/plain.ts';
 export { projectMarker } from './compose/probes/project-marker.ts';
 export { type Forecast, type ForecastContext, forecast, volatileFacts } from './compose/proof/forecast.ts';
@@ -15,7 +22,9 @@ export { type SentenceDiff, sentenceDiff } from './compose/proof/sentence-diff.t
 export { type Sentence, sentencesOf } from './compose/proof/sentences.ts';
 export { type Space, spaceOf } from './compose/proof/space.ts';
 export { type Span, spansOf } from './compose/proof/spans.ts';
-export { type SessionTexts, type Situation, type SituationInput, settle } from './compose/situation.ts';
+export { type SituationInput, settle } from './compose/settle.ts';
+export type { SessionTexts, Situation } from './compose/situation.ts';
+export type { Skill } from './compose/skills.ts';
 export {
   type Catalogue,
   openCatalogue,

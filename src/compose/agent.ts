@@ -71,6 +71,8 @@ export interface Agent {
   readonly situations: ReadonlyMap<string, ReadonlyMap<string, FactValue>>;
   /** What the agent holds, in the order of the names. */
   readonly capabilities: readonly string[];
+  /** Every capability that it could hold. */
+  readonly knownCapabilities: readonly string[];
   readonly tools: readonly ToolChoice[];
   readonly mcp: ReadonlyMap<string, McpServer>;
   readonly model: string | null;

@@ -25,6 +25,14 @@ export const composeErrors = {
     kind: 'input',
     about: 'A layer has more tokens, or a given text more bytes, than it may have.',
   },
+  'compose.capability-unavailable': {
+    kind: 'refused',
+    about: 'A capability was turned on that a deployment or a workspace took away.',
+  },
+  'compose.capability-widening': {
+    kind: 'refused',
+    about: 'A child asked for a capability that its parent does not hold.',
+  },
   'compose.bad-skill': { kind: 'input', about: 'A folder that should be a skill is none.' },
   'compose.skill-clash': { kind: 'input', about: 'Two sources have different skills under one name.' },
   'compose.bad-unit': {

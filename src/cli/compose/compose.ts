@@ -20,14 +20,14 @@ export function composeCommand({ context, command, done }: NewCommand) {
     'writ compose agents/analyst --situation headless-plain --explain',
     'writ compose agents/analyst --fact workspace.dbt=true | sha256sum',
   ]).action(async (folder, options) => {
-    const { agent, composition, situation } = await composeFolder(context, folder, options);
+    const { agent, composition, situation, sources } = await composeFolder(context, folder, options);
     const [{ compositionJson, explain }, { explainSources }] = await Promise.all([
       import('../../compose/explain.ts'),
       import('../../compose/explain-sources.ts'),
     ]);
     if (options.json) printJson(context, compositionJson(composition));
     else if (!options.explain) context.stdout.write(composition.text);
-    else context.stdout.write(explain(composition, agent) + explainSources([], situation.skills ?? []));
+    else context.stdout.write(explain(composition, agent) + explainSources(sources, situation.skills ?? []));
     done(exitCodes.completed);
   });
 }

@@ -3,13 +3,21 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
 import type { Agent } from '../../compose/agent.ts';
+import type { Source } from '../../compose/explain-sources.ts';
+import type { Configuration } from '../../compose/load/configuration.ts';
 import type { SessionTexts, Situation } from '../../compose/situation.ts';
 import type { Composition } from '../../protocol/composition.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { givenPath } from '../program.ts';
 import { readTextFile } from '../text-file.ts';
-import { outsideSkills } from './configured.ts';
+import {
+  configuredTexts,
+  outsideSkills,
+  readConfigured,
+  sessionCapabilities,
+  settingSources,
+} from './configured.ts';
 
 /** The flags as they were given. All closed JSON, so that a session can keep them and be composed again. */
 export interface SituationFlags {
@@ -23,6 +31,7 @@ export interface SituationFlags {
   readonly memory?: string | undefined;
   readonly sessionText?: string | undefined;
   readonly skill?: readonly string[] | undefined;
+  readonly capability?: readonly string[] | undefined;
 }
 
 /** For an option that may be given several times. */
@@ -47,7 +56,8 @@ export function withSituationFlags(command: Command<[string]>) {
     .option('--governance <file>', 'text for the governance layer')
     .option('--memory <file>', 'text for the memory layer')
     .option('--session-text <file>', 'text for the session layer')
-    .option('--skill <dir>', 'the folder of a skill for this session; may be repeated', collect);
+    .option('--skill <dir>', 'the folder of a skill for this session; may be repeated', collect)
+    .option('--capability <k=on|off>', 'turn a capability on or off; may be repeated', collect);
 }
 
 /** An agent, composed. Paths are absolute. */
@@ -57,6 +67,10 @@ export interface Composed {
   readonly workspace: string;
   readonly situation: Situation;
   readonly composition: Composition;
+  /** From the configurations of the user and of the workspace. */
+  readonly configured: readonly Configuration[];
+  /** Where texts and settings came from that stand outside the agent folder. */
+  readonly sources: readonly Source[];
 }
 
 /** Loads an agent folder and composes it for the session that the flags describe. Executes nothing of the folder. */
@@ -75,7 +89,7 @@ export async function composeFolder(
 /** The same for an agent that is loaded already. */
 export async function composeAgent(
   context: Context,
-  agent: Agent,
+  loaded: Agent,
   flags: SituationFlags & { readonly workspace?: string | undefined },
 ): Promise<Composed> {
   const [{ loadSituation }, { settle }, { compose }, { probes }] = await Promise.all([
@@ -85,6 +99,15 @@ export async function composeAgent(
     import('../../catalog.ts'),
   ]);
   const workspace = await readWorkspace(context, flags.workspace);
+  const configured = await readConfigured(context, workspace);
+  const held = await sessionCapabilities(loaded, configured, flags.capability);
+  const agent = { ...loaded, capabilities: held.capabilities };
+  const { texts, sources } = configuredTexts(configured, await readTexts(context, flags), {
+    identity: flags.identity,
+    governance: flags.governance,
+    memory: flags.memory,
+    session: flags.sessionText,
+  });
   const named = flags.situation;
   const isFile = named !== undefined && !agent.situations.has(named) && (await meansFile(context, named));
   const situation = await settle(
@@ -97,12 +120,20 @@ export async function composeAgent(
       mode: flags.interactive === true ? 'interactive' : 'headless',
       workspace,
       env: context.env,
-      texts: await readTexts(context, flags),
+      texts,
       skills: await outsideSkills(context, agent, workspace, flags.skill),
     },
     await Promise.all(probes.map((probe) => probe.load())),
   );
-  return { agent, folder: agent.folder, workspace, situation, composition: compose(agent, situation) };
+  return {
+    agent,
+    folder: agent.folder,
+    workspace,
+    situation,
+    composition: compose(agent, situation),
+    configured,
+    sources: [...sources, ...settingSources(configured)],
+  };
 }
 
 /** The flags with every path made absolute, so that they mean the same from another folder. */
@@ -120,6 +151,7 @@ export function absoluteFlags(context: Context, agent: Agent, flags: SituationFl
     memory: path(flags.memory),
     sessionText: path(flags.sessionText),
     skill: flags.skill?.map((folder) => resolve(context.cwd, folder)),
+    capability: flags.capability,
   };
 }
 

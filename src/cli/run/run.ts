@@ -2,6 +2,7 @@
 import { Option } from '@commander-js/extra-typings';
 import { harnesses } from '../../catalog.ts';
 import { type WireName, wireNames } from '../../native/model/wire-names.ts';
+import { configuredRun } from '../compose/configured.ts';
 import {
   absoluteFlags,
   type Composed,
@@ -183,7 +184,10 @@ function mustBeKeepable({ agent, situation }: Composed): void {
 
 function originOf(context: Context, composed: Composed, flags: RunFlags): Origin {
   const { agent, folder, workspace, situation } = composed;
-  const model = flags.model ?? agent.model;
+  const configured = configuredRun(composed.configured);
+  const model = flags.model ?? configured.model ?? agent.model;
+  // A server, its protocol and its key belong together: none of a configuration goes with a server of the flags.
+  const server = flags.baseUrl === undefined ? configured : undefined;
   if (model === null) {
     throw new CliError('cli.no-model', 'Expected a model, found none on the command line or in agent.yaml.', {
       next: 'Give one with --model provider/name, or write model: provider/name into agent.yaml.',
@@ -193,11 +197,11 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
     agentFolder: folder,
     workspace,
     model,
-    baseUrl: flags.baseUrl,
-    wire: flags.wire,
-    keyEnv: flags.keyEnv,
+    baseUrl: flags.baseUrl ?? server?.baseUrl,
+    wire: flags.wire ?? readWire(server?.wire),
+    keyEnv: flags.keyEnv ?? server?.keyEnv,
     maxTokens: flags.maxTokens,
-    price: agent.prices.get(model),
+    price: configured.prices.get(model) ?? agent.prices.get(model),
     tools: agent.tools.map(({ options, ...tool }) => ({ ...tool, options: { ...options } })),
     ...(agent.mcp.size === 0 ? {} : { mcp: JSON.parse(JSON.stringify(Object.fromEntries(agent.mcp))) }),
     ...(situation.skills === undefined
@@ -211,6 +215,15 @@ function readCount(text: string): number {
   const amount = Number(text);
   if (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(amount)) return amount;
   throw new CliError('cli.bad-value', `--max-tokens expected a whole number above zero, found '${text}'.`, {
+function readWire(text: string | undefined): WireName | undefined {
+  const wire = wireNames.find((name) => name === text);
+  if (wire !== undefined || text === undefined) return wire;
+  throw new CliError('cli.bad-value', `wire in config.yaml expected a protocol, found '${text}'.`, {
+    next: `Write one of: ${wireNames.join(', ')}.`,
+    details: { key: 'wire' },
+  });
+}
+
     next: 'Write it like --max-tokens 2000.',
     details: { option: '--max-tokens' },
   });

@@ -70,6 +70,7 @@ describe('an agent folder', () => {
         ],
       ]),
       capabilities: ['sql'],
+      knownCapabilities: ['mcp.docs', 'mcp.files', 'project', 'sql'],
       tools: [
         { name: 'sql_query', options: { database: 'sales.sqlite' } },
         { name: 'project_read', options: {} },

@@ -48,6 +48,7 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
       ]),
     ),
     capabilities: heldCapabilities(map, written.capabilities, names.known.capabilities),
+    knownCapabilities: [...names.known.capabilities].sort(),
     tools: readTools(map, written.tools ?? [], names, vocabulary),
     mcp: new Map(Object.entries(written.mcp ?? {}).map(([name, server]) => [name, mcpServer(server)])),
     model: written.model ?? null,

@@ -13,8 +13,10 @@ import type { Path, YamlMap } from './yaml.ts';
 /** Names of agents, fragments, profiles, capabilities and servers. */
 export const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const nameRule = 'a name of letters, digits, dot, underscore and hyphen that begins with a letter or digit';
-const text = z.string().min(1, 'text that is not empty');
-const name = z.string().regex(namePattern, nameRule);
+/** A text with something in it. */
+export const text = z.string().min(1, 'text that is not empty');
+/** A name of an agent, a fragment, a profile, a capability or a server. */
+export const name = z.string().regex(namePattern, nameRule);
 const amount = z.number().min(0, 'a number of zero or more');
 const count = z.int().min(0, 'a whole number of zero or more');
 const factValue = z.union([z.boolean(), z.string(), z.number(), z.array(z.string())], {
@@ -44,7 +46,8 @@ const fact = z.strictObject({
     .describe('May differ between two sessions without anything being changed.'),
 });
 
-const variable = z
+/** The name of an environment variable. */
+export const variable = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'the name of an environment variable, never its value');
 
@@ -72,7 +75,8 @@ const mcpServer = z
   )
   .refine((server) => server.keyEnv === undefined || server.url !== undefined, 'keyEnv only beside a url');
 
-const price = z
+/** What a model costs. */
+export const price = z
   .strictObject({
     prompt: amount,
     completion: amount,
