@@ -1,5 +1,6 @@
 /** Candidates: the units that a request speaks for, ranked and bounded, and what became of the others with evidence. */
 import type { Catalogue } from './catalogue.ts';
+import type { Choice } from './choose.ts';
 import type { Ranked } from './closure.ts';
 import { pointsOf, topOf } from './ranking.ts';
 import type { CheckedRequest } from './request.ts';
@@ -24,7 +25,7 @@ export interface Found {
   readonly candidates: readonly Candidate[];
   readonly rejected: ReadonlyMap<string, readonly Reason[]>;
   /** Units with evidence below the limit, in the order of their ids, without those of which something else became. */
-  readonly cut: (settled: readonly string[]) => string[];
+  readonly cut: (choice: Pick<Choice, 'chosen' | 'rejected'>) => string[];
 }
 
 /** Above all that triggers and relevance usually reach: what was selected comes first. */
@@ -71,7 +72,7 @@ export function findCandidates(
     ranked: top.map((number) => ({ unit: catalogue.at(number), score: scores[number] ?? 0 })),
     candidates,
     rejected,
-    cut: (settled) => idsBelow(catalogue, allowed, top, settled),
+    cut: (choice) => idsBelow(catalogue, allowed, top, choice),
   };
 }
 
@@ -142,16 +143,17 @@ function idsBelow(
   catalogue: Catalogue,
   allowed: readonly number[],
   top: readonly number[],
-  settled: readonly string[],
+  { chosen, rejected }: Pick<Choice, 'chosen' | 'rejected'>,
 ): string[] {
   if (allowed.length === top.length) return [];
   // By number, because tens of thousands of units may have some evidence.
   const elsewhere = new Uint8Array(catalogue.size);
-  for (const number of top) elsewhere[number] = 1;
-  for (const id of settled) {
-    const number = catalogue.numberOf(id);
+  const mark = (number: number | undefined) => {
     if (number !== undefined) elsewhere[number] = 1;
-  }
+  };
+  top.forEach(mark);
+  for (const { unit } of chosen) mark(catalogue.numberOf(unit.id));
+  for (const id of rejected.keys()) mark(catalogue.numberOf(id));
   const below: string[] = [];
   for (const number of allowed) if (elsewhere[number] === 0) below.push(catalogue.ids[number] ?? '');
   return below;

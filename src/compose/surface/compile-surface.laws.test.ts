@@ -47,14 +47,15 @@ const request: fc.Arbitrary<SurfaceRequest> = fc.record({
   selected: ids,
   denied: fc.oneof(ids, fc.constant<string[]>(['skill:a*'])),
   capabilities: fc.subarray(['one', 'two']),
-  scope: fc.option(
+  scope: fc.oneof(
+    fc.constant(null),
     fc.subarray(
       names.map((name) => `skill:${name}`),
       { minLength: 5 },
     ),
   ),
   mode: fc.constantFrom('compiled', 'all_tools'),
-  budgetTokens: fc.option(fc.integer({ min: 0, max: 120 })),
+  budgetTokens: fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 120 })),
   candidateLimit: fc.integer({ min: 3, max: 12 }),
 });
 

@@ -79,7 +79,7 @@ export function compileSurface(catalogue: Catalogue, request: SurfaceRequest): S
     active,
     pending,
     rejected: [...rejected].map(([unit, reasons]) => ({ unit, reasons })).sort(byUnit),
-    cut: found.cut([...choice.chosen.map(({ unit }) => unit.id), ...choice.rejected.keys()]),
+    cut: found.cut(choice),
     sizes: {
       tokenMethod,
       budgetTokens: checked.budgetTokens,

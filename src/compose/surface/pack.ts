@@ -31,37 +31,37 @@ export interface Packing {
  */
 export function pack({ roots, chosen }: Choice, budgetTokens: number | null): Packing {
   const limit = budgetTokens ?? Number.POSITIVE_INFINITY;
-  const shown = new Map<Unit, SizedVariant>();
+  const shown = new Map<string, SizedVariant>();
   let tokens = 0;
   const add = (unit: Unit) => {
-    if (shown.has(unit)) return;
+    if (shown.has(unit.id)) return;
     const variant = smallestOf(unit);
-    shown.set(unit, variant);
+    shown.set(unit.id, variant);
     tokens += variant.tokens;
   };
   for (const { unit } of chosen) if (unit.mandatory) for (const needed of needsOf(unit, chosen)) add(needed);
   if (tokens > limit) throw tooLarge(shown, tokens, limit);
-  const pending = new Map<Unit, Pending>();
+  const pending = new Map<string, Pending>();
   for (const { unit: root, closure } of roots) {
     let cost = 0;
-    for (const unit of closure) if (!shown.has(unit)) cost += smallestOf(unit).tokens;
+    for (const unit of closure) if (!shown.has(unit.id)) cost += smallestOf(unit).tokens;
     const fits = tokens + cost <= limit;
     for (const unit of closure) {
       if (fits) add(unit);
-      else if (!shown.has(unit) && !pending.has(unit))
-        pending.set(unit, { unit: unit.id, root: root.id, tokens: cost, leftTokens: limit - tokens });
+      else if (!shown.has(unit.id) && !pending.has(unit.id))
+        pending.set(unit.id, { unit: unit.id, root: root.id, tokens: cost, leftTokens: limit - tokens });
     }
   }
   const packed: Packed[] = [];
   for (const { unit, score } of chosen) {
-    const smallest = shown.get(unit);
+    const smallest = shown.get(unit.id);
     if (smallest === undefined) continue;
+    pending.delete(unit.id);
     const free = limit - tokens + smallest.tokens;
     const variant = unit.variants.find((one) => one.tokens <= free) ?? smallest;
     tokens += variant.tokens - smallest.tokens;
     packed.push({ unit, score, variant });
   }
-  for (const { unit } of packed) pending.delete(unit);
   return { packed, pending: [...pending.values()], tokens };
 }
 
@@ -78,12 +78,14 @@ function needsOf(root: Unit, chosen: readonly Ranked[]): ReadonlySet<Unit> {
 }
 
 function smallestOf({ variants }: Unit): SizedVariant {
+  const [only] = variants;
+  if (only !== undefined && variants.length === 1) return only;
   // The most useful comes first, so it wins among equals.
   return variants.reduce((least, one) => (one.tokens < least.tokens ? one : least));
 }
 
-function tooLarge(shown: ReadonlyMap<Unit, SizedVariant>, tokens: number, limit: number): ComposeError {
-  const units = [...shown].map(([unit, variant]) => ({ unit: unit.id, tokens: variant.tokens }));
+function tooLarge(shown: ReadonlyMap<string, SizedVariant>, tokens: number, limit: number): ComposeError {
+  const units = [...shown].map(([unit, variant]) => ({ unit, tokens: variant.tokens }));
   const listed = units.map((one) => `${one.unit} ${one.tokens}`).join(', ');
   return new ComposeError(
     'compose.surface-too-large',

@@ -160,21 +160,23 @@ function lowerBound(sorted: readonly string[], term: string): number {
  * The documents of the highest scores, best first. Of equal scores the one that comes first in `documents` wins, so that a
  * list in a fixed order gives one answer.
  */
-export function topOf(documents: Iterable<number>, scores: Float64Array, limit: number): number[] {
+export function topOf(documents: readonly number[], scores: Float64Array, limit: number): number[] {
+  const scoreOf = (document: number | undefined) => scores[document ?? -1] ?? 0;
+  // Sorting is stable, and most lists are short or wanted whole.
+  if (documents.length <= 2 * limit)
+    return documents.toSorted((a, b) => scoreOf(b) - scoreOf(a)).slice(0, limit);
   const top: number[] = [];
-  const score = (at: number) => scores[top[at] ?? -1] ?? Number.NEGATIVE_INFINITY;
+  let lowest = Number.NEGATIVE_INFINITY;
   for (const document of documents) {
-    const mine = scores[document] ?? 0;
-    if (top.length >= limit && (limit === 0 || mine <= score(limit - 1))) continue;
-    let low = 0;
-    let high = top.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (score(middle) >= mine) low = middle + 1;
-      else high = middle;
+    const score = scoreOf(document);
+    if (top.length === limit) {
+      if (score <= lowest) continue;
+      top.pop();
     }
-    top.splice(low, 0, document);
-    if (top.length > limit) top.pop();
+    let place = top.length;
+    for (; place > 0 && scoreOf(top[place - 1]) < score; place -= 1) top[place] = top[place - 1] ?? 0;
+    top[place] = document;
+    if (top.length === limit) lowest = scoreOf(top[limit - 1]);
   }
   return top;
 }
