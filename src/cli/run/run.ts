@@ -189,9 +189,13 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
   // A server, its protocol and its key belong together: none of a configuration goes with a server of the flags.
   const server = flags.baseUrl === undefined ? configured : undefined;
   if (model === null) {
-    throw new CliError('cli.no-model', 'Expected a model, found none on the command line or in agent.yaml.', {
-      next: 'Give one with --model provider/name, or write model: provider/name into agent.yaml.',
-    });
+    throw new CliError(
+      'cli.no-model',
+      'Expected a model, found none on the command line, in a configuration or in agent.yaml.',
+      {
+        next: 'Give one with --model provider/name, or write model: provider/name into agent.yaml.',
+      },
+    );
   }
   return {
     agentFolder: folder,
@@ -211,10 +215,6 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
   };
 }
 
-function readCount(text: string): number {
-  const amount = Number(text);
-  if (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(amount)) return amount;
-  throw new CliError('cli.bad-value', `--max-tokens expected a whole number above zero, found '${text}'.`, {
 function readWire(text: string | undefined): WireName | undefined {
   const wire = wireNames.find((name) => name === text);
   if (wire !== undefined || text === undefined) return wire;
@@ -224,6 +224,10 @@ function readWire(text: string | undefined): WireName | undefined {
   });
 }
 
+function readCount(text: string): number {
+  const amount = Number(text);
+  if (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(amount)) return amount;
+  throw new CliError('cli.bad-value', `--max-tokens expected a whole number above zero, found '${text}'.`, {
     next: 'Write it like --max-tokens 2000.',
     details: { option: '--max-tokens' },
   });
