@@ -11,7 +11,7 @@ import { compose } from '../src/compose/compose.ts';
 import { loadAgent } from '../src/compose/load/agent.ts';
 import { projectMarker } from '../src/compose/probes/project-marker.ts';
 import type { Lock } from '../src/compose/proof/lock.ts';
-import { type SituationInput, settle } from '../src/compose/situation.ts';
+import { type SituationInput, settle } from '../src/compose/settle.ts';
 import { sha256 } from '../src/digest.ts';
 import { thisHolder } from '../src/ledger/holder.ts';
 import { openLedger } from '../src/ledger/ledger.ts';

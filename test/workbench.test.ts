@@ -4,7 +4,8 @@ import { vocabulary } from '../src/catalog.ts';
 import { call } from '../src/cli/call.cases.ts';
 import { compose, fragmentText } from '../src/compose/compose.ts';
 import { loadAgent } from '../src/compose/load/agent.ts';
-import { factReader, type SessionTexts, settle } from '../src/compose/situation.ts';
+import { settle } from '../src/compose/settle.ts';
+import { factReader, type SessionTexts } from '../src/compose/situation.ts';
 
 const agent = await loadAgent('examples/workbench', vocabulary);
 

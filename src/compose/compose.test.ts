@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sha256 } from '../digest.ts';
@@ -7,7 +8,8 @@ import type { Agent } from './agent.ts';
 import { compose } from './compose.ts';
 import type { Fact } from './facts.ts';
 import { loadAgent } from './load/agent.ts';
-import { type SessionTexts, type SituationInput, settle } from './situation.ts';
+import { type SituationInput, settle } from './settle.ts';
+import type { SessionTexts } from './situation.ts';
 import { folderWith, vocabulary } from './testing.cases.ts';
 
 const yaml = (join: string, fragments: string) => `key: demo
@@ -329,6 +331,21 @@ describe('laws', () => {
     );
   });
 
+  test('composing reaches for nothing outside: no part of it imports the disk', () => {
+    const seen = new Map<string, string>();
+    const walk = (path: string) => {
+      if (seen.has(path)) return;
+      const source = readFileSync(path, 'utf8');
+      seen.set(path, source);
+      for (const [, next = ''] of source.matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']+)';/gms))
+        walk(join(dirname(path), next));
+    };
+    walk(join(import.meta.dirname, 'compose.ts'));
+    expect(seen.size).toBeGreaterThan(5);
+    const outside = /from 'node:(?!crypto)/;
+    expect([...seen].filter(([, source]) => outside.test(source)).map(([path]) => path)).toEqual([]);
+  });
+
   test('processes with another folder, home, language and time zone compose the same bytes', async () => {
     const agent = await load({
       ...sample,
@@ -338,7 +355,7 @@ describe('laws', () => {
       JSON.stringify(new URL(`../../dist/compose/${name}.js`, import.meta.url).href);
     const script = `
       const { loadAgent } = await import(${built('load/agent')});
-      const { settle } = await import(${built('situation')});
+      const { settle } = await import(${built('settle')});
       const { compose } = await import(${built('compose')});
       const agent = await loadAgent(${JSON.stringify(agent.folder)}, ${JSON.stringify(vocabulary)});
       const input = { facts: { dbt: 'true' }, texts: { session: 'Ä. Ö' } };

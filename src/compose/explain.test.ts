@@ -3,7 +3,7 @@ import { compose } from './compose.ts';
 import { compositionJson, explain } from './explain.ts';
 import { loadAgent } from './load/agent.ts';
 import { scaffoldAgent } from './scaffold.ts';
-import { settle } from './situation.ts';
+import { settle } from './settle.ts';
 import { agentYaml, folderWith, vocabulary } from './testing.cases.ts';
 
 async function composition(profile = 'default') {

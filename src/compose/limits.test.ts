@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { compose } from './compose.ts';
 import { textBytesMax } from './limits.ts';
 import { loadAgent } from './load/agent.ts';
-import { type SessionTexts, settle } from './situation.ts';
+import { settle } from './settle.ts';
+import type { SessionTexts } from './situation.ts';
 import { agentYaml, folderWith, vocabulary } from './testing.cases.ts';
 
 async function composed(lines: string, body: string, texts: SessionTexts = {}) {

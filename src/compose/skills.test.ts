@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { compose } from './compose.ts';
 import { loadAgent } from './load/agent.ts';
 import { readSkill, readSkills } from './load/skills.ts';
-import { settle } from './situation.ts';
+import { settle } from './settle.ts';
 import { chooseSkills, type Skill, skillIndex } from './skills.ts';
 import { agentYaml, folderWith, vocabulary } from './testing.cases.ts';
 

@@ -94,7 +94,7 @@ export async function composeAgent(
 ): Promise<Composed> {
   const [{ loadSituation }, { settle }, { compose }, { probes }] = await Promise.all([
     import('../../compose/load/agent.ts'),
-    import('../../compose/situation.ts'),
+    import('../../compose/settle.ts'),
     import('../../compose/compose.ts'),
     import('../../catalog.ts'),
   ]);

@@ -6,7 +6,7 @@ import { vocabulary } from '../../catalog.ts';
 import { systemClock } from '../../clock.ts';
 import { compose } from '../../compose/compose.ts';
 import { loadAgent } from '../../compose/load/agent.ts';
-import { settle } from '../../compose/situation.ts';
+import { settle } from '../../compose/settle.ts';
 import { sha256 } from '../../digest.ts';
 import { sqliteStore } from '../../ledger/stores/sqlite.ts';
 import { agentFolder, call } from '../call.cases.ts';

@@ -8,7 +8,7 @@ import { vocabulary } from '../../catalog.ts';
 import { systemClock } from '../../clock.ts';
 import { compose } from '../../compose/compose.ts';
 import { loadAgent } from '../../compose/load/agent.ts';
-import { settle } from '../../compose/situation.ts';
+import { settle } from '../../compose/settle.ts';
 import { thisHolder } from '../../ledger/holder.ts';
 import { sqliteStore } from '../../ledger/stores/sqlite.ts';
 import { resolveModel } from '../../native/model/providers.ts';

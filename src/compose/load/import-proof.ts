@@ -1,7 +1,7 @@
 /** The proof of an import: the folder is loaded and composed, and its digest is that of the prompt. */
 import { compose } from '../compose.ts';
 import { ProofError } from '../proof/errors.ts';
-import { settle } from '../situation.ts';
+import { settle } from '../settle.ts';
 import { loadAgent } from './agent.ts';
 
 /** Throws `proof.not-identical`, or the error of loading. An imported agent names no tool, capability or probe. */

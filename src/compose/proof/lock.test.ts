@@ -6,7 +6,7 @@ import { sha256 } from '../../digest.ts';
 import { compose } from '../compose.ts';
 import { loadAgent } from '../load/agent.ts';
 import { digestsOf, readFragmentFiles } from '../load/proof-files.ts';
-import { settle } from '../situation.ts';
+import { settle } from '../settle.ts';
 import { agentYaml, folderWith, vocabulary } from '../testing.cases.ts';
 import { driftLine, driftOf } from './drift.ts';
 import { type Lock, lockAgent, lockText, namedTexts, readLock } from './lock.ts';

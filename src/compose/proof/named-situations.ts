@@ -2,7 +2,8 @@
 import { type Agent, declarationOf } from '../agent.ts';
 import type { Condition } from '../conditions.ts';
 import type { FactDeclaration } from '../facts.ts';
-import { factReader, fragmentsOf, type Situation, settle } from '../situation.ts';
+import { settle } from '../settle.ts';
+import { factReader, fragmentsOf, type Situation } from '../situation.ts';
 import { branchOf, type Piece } from '../template.ts';
 
 /** A fact that decides something in a situation and that only a machine could answer. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compose } from '../compose.ts';
 import { loadAgent } from '../load/agent.ts';
-import { settle } from '../situation.ts';
+import { settle } from '../settle.ts';
 import { agentYaml, folderWith, vocabulary } from '../testing.cases.ts';
 import { cutsOf, possibleValues } from './fact-values.ts';
 import { spaceOf } from './space.ts';

@@ -2,7 +2,7 @@
 import type { Composition } from '../../protocol/composition.ts';
 import type { Agent } from '../agent.ts';
 import { compose } from '../compose.ts';
-import { settle } from '../situation.ts';
+import { settle } from '../settle.ts';
 import { type Contradiction, contradictions } from './contradictions.ts';
 import { type Cuts, cutNotes, type Possible } from './fact-values.ts';
 import { factTypesOf } from './fragment-decider.ts';

@@ -4,7 +4,7 @@ import { compose } from './compose.ts';
 import type { Fact, Probe } from './facts.ts';
 import { loadAgent } from './load/agent.ts';
 import { projectMarker } from './probes/project-marker.ts';
-import { type SituationInput, settle } from './situation.ts';
+import { type SituationInput, settle } from './settle.ts';
 import { folderWith, vocabulary } from './testing.cases.ts';
 
 const yaml = `key: demo
