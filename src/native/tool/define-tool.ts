@@ -141,15 +141,13 @@ function isStandard<Args>(
   return '~standard' in parameters;
 }
 
-// Nothing was sent yet when the key is asked for, so a key that cannot be told stops the work instead of holding the
-// wrong calls.
+// Nothing was sent yet when the key is asked for, so without one the call is not run: it could hold the wrong calls.
 function effectKeyOf<Args>({ name, effectKey }: ToolDefinition<Args>, args: Args): string {
   let found: string;
   let cause: unknown;
   try {
     const key: unknown = effectKey === undefined ? name : (effectKey(args) ?? name);
     if (typeof key === 'string') return key;
-    if (typeof key === 'bigint' || (typeof key === 'number' && Number.isFinite(key))) return String(key);
     found = short(key);
   } catch (thrown) {
     cause = thrown;
