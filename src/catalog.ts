@@ -30,6 +30,11 @@ export const providers = [
     load: async () => (await import('./native/model/providers.ts')).resolveModel,
   },
   {
+    name: 'anthropic',
+    summary: 'Anthropic, over its Messages protocol; the key is read from ANTHROPIC_API_KEY.',
+    load: async () => (await import('./native/model/providers.ts')).resolveModel,
+  },
+  {
     name: 'openrouter',
     summary: 'OpenRouter, over the chat protocol; the key is read from OPENROUTER_API_KEY.',
     load: async () => (await import('./native/model/providers.ts')).resolveModel,
