@@ -34,7 +34,11 @@ export async function main(
   const { options, task } = splitTask(argv);
   const json = options.includes('--json');
   const work = cwd === null ? Promise.reject(noCurrentFolder()) : runCommandLine(context, options, task);
-  const code = await work.catch((thrown: unknown) => reportError(context, thrown, json));
+  const code = await work.catch((thrown: unknown) => {
+    const shown = reportError(context, thrown, json);
+    // What was given up on request, before there was a run to cancel, did not fail.
+    return interrupts().aborted ? exitCodes.cancelled : shown;
+  });
   try {
     await context.stdout.flush();
     await context.stderr.flush();

@@ -32,6 +32,7 @@ if (process.argv.includes('reversed')) tools.reverse();
 // A helper of the server that must not outlive it.
 if (process.env.PIDS) {
   const helper = spawn('sleep', ['600'], { stdio: 'inherit' });
+  helper.unref();
   appendFileSync(process.env.PIDS, `${process.pid}\n${helper.pid}\n`);
 }
 if (process.argv.includes('stubborn')) {
