@@ -133,3 +133,13 @@ test('skills of the user, of the workspace and of the session, each named with i
     /SKILLS\n {2}one · deployment · .*\n {2}three · session · .*\n {2}two · workspace · /,
   );
 });
+
+test('a run whose model could not read its skills is refused before anything is sent', async () => {
+  const cwd = await folderWith({ 'three/SKILL.md': '---\nname: three\ndescription: About three.\n---\n' });
+  const run = (...flags: string[]) => call(['run', 'a', '--skill', 'three', ...flags, '--', 'Hi'], { cwd });
+  for (const flags of [[], ['--capability', 'skills=on']]) {
+    const { code, stderr } = await run(...flags);
+    expect(code).toBe(3);
+    expect(stderr).toContain('Add skill_read to tools and skills to capabilities');
+  }
+});
