@@ -10,7 +10,7 @@ import type { Template } from './template.ts';
 
 /** The layers that fragments make; the others are made of texts given for the session. */
 export const fragmentLayers = ['identity', 'contract', 'directives', 'skills'] as const satisfies LayerId[];
-export type FragmentLayer = (typeof fragmentLayers)[number];
+type FragmentLayer = (typeof fragmentLayers)[number];
 
 export interface Fragment {
   readonly id: string;

@@ -95,7 +95,7 @@ function wholeCharacters(text: string, at: number): number {
 }
 
 /** What `compose --json` prints: the composition in a fixed order of keys, the text once and not again by layer. */
-export interface CompositionJson
+interface CompositionJson
   extends Pick<
     Composition,
     'agent' | 'digest' | 'bytes' | 'characters' | 'tokens' | 'tokenMethod' | 'text' | 'stablePrefixBytes'

@@ -5,7 +5,7 @@ import type { Layer, LayerId } from '../protocol/composition.ts';
 import { plainText } from './outside-text.ts';
 import { hasText, type SessionTexts } from './situation.ts';
 
-export const layerTitles: Readonly<Record<LayerId, string>> = {
+const layerTitles: Readonly<Record<LayerId, string>> = {
   identity: 'Identity',
   contract: 'Operating contract',
   directives: 'Directives',
@@ -42,7 +42,7 @@ export function blankLineAfter(text: string): string {
   return text.endsWith('\n') ? '\n' : '\n\n';
 }
 
-export interface Sizes {
+interface Sizes {
   readonly bytes: number;
   readonly characters: number;
   readonly tokens: number;

@@ -56,8 +56,7 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
     budget: (written.budget ?? {}) as BudgetLimits,
     deliver: { intent: written.deliver?.intent ?? null, fidelity: written.deliver?.fidelity ?? null },
     skills: written.skills ?? [],
-    ownSkills:
-      (written.skills ?? []).length === 0 ? [] : await readSkills(join(folder, 'skills'), 'agent'),
+    ownSkills: (written.skills ?? []).length === 0 ? [] : await readSkills(join(folder, 'skills'), 'agent'),
     limits: (written.limits ?? {}) as LayerLimits,
     prices: new Map(Object.entries(written.prices ?? {})),
     fragments,
@@ -104,7 +103,7 @@ function compileAll(
   const compile = conditionCompiler(new Map([...facts].map(([name, fact]) => [name, fact.type])));
   const declared = (name: string) => facts.get(name) ?? environmentFact(name);
   const context = { compile, declared, names: () => facts.keys() };
-  const fragments = files.map((file) => compileFragment(file, folder, compile, context));
+  const fragments = files.map((file) => compileFragment(file, folder, context));
   const read = new Set(
     fragments.flatMap((one) => [...(one.when?.facts ?? []), ...(one.template?.facts ?? [])]),
   );

@@ -2,7 +2,6 @@
 import { basename, relative } from 'node:path';
 import type { z } from 'zod';
 import type { Fragment } from '../agent.ts';
-import type { CompileCondition } from '../conditions.ts';
 import type { ComposeError } from '../errors.ts';
 import { trimBlank } from '../outside-text.ts';
 import { compileTemplate, type TemplateContext } from '../template.ts';
@@ -43,7 +42,11 @@ export function readFragment(source: SourceText): FragmentFile {
 }
 
 /** The text of a header and where it and the body begin. Throws `compose.no-header`. */
-export function splitHeader(source: SourceText): { header: string; headerOffset: number; bodyOffset: number } {
+export function splitHeader(source: SourceText): {
+  header: string;
+  headerOffset: number;
+  bodyOffset: number;
+} {
   const { text } = source;
   const opening = lineEnd(text, 0);
   if (!fence.test(text.slice(0, opening))) {
@@ -87,12 +90,7 @@ function lineEnd(text: string, from: number): number {
 }
 
 /** Compiles what was read, now that the facts are known. Throws a located error. */
-export function compileFragment(
-  file: FragmentFile,
-  folder: string,
-  compile: CompileCondition,
-  context: TemplateContext,
-): Fragment {
+export function compileFragment(file: FragmentFile, folder: string, context: TemplateContext): Fragment {
   const { header, source, body } = file;
   const when = header.when === undefined ? null : String(header.when);
   const evidence = header.evidence ?? [];
@@ -107,7 +105,7 @@ export function compileFragment(
         : source.within(
             'compose.condition',
             (offset) => file.map.textOffset(['when'], offset),
-            () => compile(when),
+            () => context.compile(when),
           ),
     unknown: header.unknown ?? 'keep',
     evidence: typeof evidence === 'string' ? [evidence] : evidence,

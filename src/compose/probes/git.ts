@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { messageOf, systemCode } from '../../errors.ts';
 import type { Fact, FactValue } from '../facts.ts';
 
-export interface GitFacts {
+interface GitFacts {
   readonly repository: Fact;
   readonly branch: Fact;
   /** The folder that holds `.git`; null where there is none or it could not be told. */

@@ -20,7 +20,7 @@ export interface Disk {
   list(path: string): Promise<readonly Pick<Dirent, 'name' | 'isFile'>[]>;
 }
 
-export interface MarkerOptions {
+interface MarkerOptions {
   /** Names of the files that mark a project. */
   readonly files: readonly string[];
   /** Names of folders that are not entered; `.git` never is. */
@@ -69,24 +69,23 @@ function checkOptions(options: Readonly<Record<string, unknown>>): MarkerOptions
  * any other failure leaves its candidate incomplete. The filesystem's root is never searched downwards.
  */
 export async function findMarker(
-  candidates: readonly (string | null | undefined)[],
+  candidates: readonly [string, ...string[]],
   options: MarkerOptions,
   disk: Disk,
   signal?: AbortSignal,
 ): Promise<Fact> {
-  const reasons: string[] = [];
+  let doubt = '';
   const seen = new Set<string>();
   let complete = false;
   for (const candidate of candidates) {
-    if (candidate === null || candidate === undefined || candidate === '') continue;
     const found = await new Search(options, disk, signal).candidate(candidate, seen);
     if (found === true) return { known: true, value: true, source };
     if (found === undefined) continue;
     if (found === 'complete') complete = true;
-    else reasons.push(found.reason);
+    else doubt ||= found.reason;
   }
   if (complete) return { known: true, value: false, source };
-  return unknown(reasons[0] ?? 'no folder was given to search');
+  return unknown(doubt);
 }
 
 type Outcome = true | 'complete' | { readonly reason: string };

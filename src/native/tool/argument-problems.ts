@@ -1,5 +1,6 @@
 /** The sentences a model reads about its arguments: the place, what was expected, what was found, and the nearest mend. */
 import type { ErrorObject } from 'ajv';
+import { nearest as nearestName } from '../../compose/nearest.ts';
 import { isRecord } from '../../protocol/json.ts';
 import { short } from './short.ts';
 
@@ -122,28 +123,11 @@ function propertyOf(schema: unknown, field: string): unknown {
 }
 
 /** The known word within a third of its length in edits, case and punctuation aside; undefined if none is. */
+// Names are compared by their letters and digits: a model writes row_limit for rowLimit.
 function nearest(word: string, known: readonly string[]): string | undefined {
   const bare = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '');
-  // Also bounds the work: distance costs the product of both lengths.
+  // Bounds the work: the distance of two words costs the product of their lengths.
   if (word.length > 64) return undefined;
-  const scored = known
-    .filter((candidate) => candidate.length <= 64)
-    .map((candidate) => ({ candidate, edits: distance(bare(word), bare(candidate)) }))
-    .filter(({ candidate, edits }) => edits <= Math.ceil(candidate.length / 3))
-    .sort((a, b) => a.edits - b.edits);
-  return scored[0]?.candidate;
-}
-
-// Levenshtein's distance, one row at a time.
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
+  const byLetters = new Map(known.filter((name) => name.length <= 64).map((name) => [bare(name), name]));
+  return byLetters.get(nearestName(bare(word), byLetters.keys()) ?? '');
 }
