@@ -5,12 +5,12 @@ import { dirname, join, normalize } from 'node:path';
 
 /**
  * What stands behind the opening of a fence says how its code is held:
- * - `yaml title=PATH`, `md title=PATH`: a file of the page's folder; `yaml` alone: a part of an agent.yaml;
+ * - `yaml title=PATH`, `md title=PATH`, `mjs title=PATH`: a file of the page's folder; `yaml` alone: a part of an agent.yaml;
  * - `sh run`: each line is run in the page's folder; `sh`: the commands and flags of `writ` in it must exist;
  * - `ts`: must fit the types; `ts run`: is run as well; `text`: is only shown.
  */
 export interface Fence {
-  readonly language: 'yaml' | 'md' | 'sh' | 'ts' | 'text';
+  readonly language: 'yaml' | 'md' | 'mjs' | 'sh' | 'ts' | 'text';
   readonly run: boolean;
   readonly title: string | undefined;
   readonly page: string;
@@ -19,7 +19,7 @@ export interface Fence {
   readonly code: string;
 }
 
-const promises = /^(?:(yaml|md) title=(\S+)|(sh|ts)( run)?|(yaml|text))$/;
+const promises = /^(?:(yaml|md|mjs) title=(\S+)|(sh|ts)( run)?|(yaml|text))$/;
 
 /** The fences of a page in order. Throws for one that is not closed or says something unknown. */
 export function fencesOf(page: string, text: string): Fence[] {
@@ -34,7 +34,7 @@ export function fencesOf(page: string, text: string): Fence[] {
     const said = promises.exec(promise);
     if (said === null) {
       throw new Error(
-        `${page}:${at + 1}: a fence says '${promise}'; expected yaml [title=PATH], md title=PATH, sh [run], ts [run] or text`,
+        `${page}:${at + 1}: a fence says '${promise}'; expected yaml [title=PATH], md or mjs title=PATH, sh [run], ts [run] or text`,
       );
     }
     fences.push({

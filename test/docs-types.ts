@@ -46,6 +46,7 @@ function optionsOfDocs(): ts.CompilerOptions {
     // What a user imports is the sources as they are, not what was built last.
     paths: {
       writ: [join(dirname(file), 'src/index.ts')],
+      'writ/mcp': [join(dirname(file), 'src/native/mcp/mcp-servers.ts')],
       'writ/ai-sdk': [join(dirname(file), 'src/native/model/ai-sdk-model.ts')],
     },
     // A page shows how a value is made; what is done with it is the reader's.

@@ -276,6 +276,16 @@ describe('a tool file that is wrong', () => {
     expect(stderr).not.toContain('writ-tools-');
   });
 
+  test('tools whose capability the agent does not hold are told of', slow, async () => {
+    await writeFiles(home, { 'a/agent.yaml': yaml().replace('mail: true', 'project: true') });
+    const { code, stderr } = await run([{ text: 'Yes.' }], ['--trust']);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      "notice: The agent does not hold the capability 'mail', so its model does not see those tools.\n",
+    );
+    expect(provider?.requests[0]?.json.tools).toBeUndefined();
+  });
+
   test('a capability that no tool has is found before the model is asked', slow, async () => {
     await writeFiles(home, { 'a/agent.yaml': yaml().replace('mail: true', 'mial: true') });
     const { code, stderr } = await run([], ['--trust']);

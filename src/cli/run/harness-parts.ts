@@ -59,7 +59,7 @@ export async function openHarness(
   return {
     harness: native({ model, tools, request, contexts: givenContexts(origin) }),
     secrets: [...model.secrets, ...code.secrets],
-    notices: code.notices,
+    notices: [...code.notices, ...unseen(consent.capabilities, code)],
     close,
   };
 }
@@ -78,6 +78,16 @@ function mustBeUsed(held: readonly string[], { mcp = {} }: Origin, tools: readon
     `agent.yaml grants the capability '${unknown}', and no tool of the agent has it.`,
     { next: namingMend(unknown, known), details: { capability: unknown } },
   );
+}
+
+/** Tools that the agent brings and may not use: allowed, and most often forgotten. */
+function unseen(held: readonly string[] | undefined, { own, mcp }: OpenedCode): readonly string[] {
+  const capabilities = new Set([...own.values(), mcp].flat().map((tool) => tool.capability));
+  return [...capabilities]
+    .filter((name) => held !== undefined && !held.includes(name))
+    .map(
+      (name) => `The agent does not hold the capability '${name}', so its model does not see those tools.`,
+    );
 }
 
 /**
