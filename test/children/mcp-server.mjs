@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync } from 'node:fs';
 import { Server } from '@modelcontextprotocol/server';
-import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
 const none = { type: 'object', properties: {} };
@@ -72,6 +72,13 @@ server.setRequestHandler('tools/call', async ({ params }) => {
       return text(`${name} looked`);
   }
 });
+if (process.argv.includes('noisy')) console.log('Welcome to the driven server!');
+if (process.argv.includes('brittle'))
+  process.stdin.once('data', (chunk) => {
+    // As some older servers do at whatever comes before the handshake.
+    if (!chunk.includes('"initialize"')) process.exit(9);
+  });
 if (process.argv.includes('silent')) process.stdin.resume();
+else if (process.argv.includes('modern')) serveStdio(() => server);
 else if (process.argv.includes('slow')) setTimeout(() => server.connect(new StdioServerTransport()), 500);
 else await server.connect(new StdioServerTransport());

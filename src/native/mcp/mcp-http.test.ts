@@ -77,10 +77,15 @@ test('a redirect is not followed, so that the token stays', async () => {
     reached += 1;
     response.writeHead(500).end();
   });
-  const url = await listen((_, response) => void response.writeHead(307, { location: elsewhere }).end());
-  await expect(open({ web: { url, keyEnv: 'KEY' } }, { env: token })).rejects.toMatchObject({
-    code: 'mcp.start-failed',
-  });
+  for (const location of [elsewhere, '/other']) {
+    const url = await listen((request, response) => {
+      if (request.url === '/other') reached += 1;
+      response.writeHead(307, { location }).end();
+    });
+    await expect(open({ web: { url, keyEnv: 'KEY' } }, { env: token })).rejects.toMatchObject({
+      code: 'mcp.start-failed',
+    });
+  }
   expect(reached).toBe(0);
 });
 

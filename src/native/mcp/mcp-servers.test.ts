@@ -140,6 +140,22 @@ describe('a start that fails', () => {
   });
 });
 
+test.each([
+  ['the protocol of 2026', 'modern'],
+  ['a greeting before its messages', 'noisy'],
+  ['an end at what comes before the handshake of 2025', 'brittle'],
+])('a server with %s can be used, and its changes are seen', sixty, async (_, word) => {
+  const opened = await open({ s: driven([word]) });
+  expect(await callTool(opened, 's__write', { line: 'x' })).toEqual({
+    status: 'succeeded',
+    value: 'wrote x',
+  });
+  const look = opened.tools.find(({ schema }) => schema.name === 's__look');
+  const before = look?.definition?.();
+  await callTool(opened, 's__change');
+  await expect.poll(() => look?.definition?.()).not.toBe(before);
+});
+
 describe('a call', () => {
   test(
     'that ends the server throws, for a write may have acted; the next one starts it anew',
