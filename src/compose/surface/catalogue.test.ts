@@ -136,11 +136,16 @@ describe('searching', () => {
     expect(openCatalogue().search({ query: 'anything' })).toEqual([]);
   });
 
-  test('what is registered after a search is found by the next one', () => {
-    const growing = openCatalogue([tool('first', { description: 'Reads a page.' })]);
-    growing.search({ query: 'page' });
-    growing.register(tool('page'));
-    expect(growing.search({ query: 'page' }).map(({ name }) => name)).toEqual(['page', 'first']);
+  test('a catalogue that grew between searches answers as one that was made at once', () => {
+    const units = sampleCatalogue(300);
+    const growing = openCatalogue(units.slice(0, 100));
+    const whole = openCatalogue(units);
+    const queries = ['create repository', 'repos', 'worklo', 'issues in jira'];
+    for (const query of queries) growing.search({ query });
+    for (const unit of units.slice(100)) growing.register(unit);
+    expect(queries.map((query) => growing.search({ query }))).toEqual(
+      queries.map((query) => whole.search({ query })),
+    );
   });
 });
 

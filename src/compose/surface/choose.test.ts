@@ -129,6 +129,14 @@ describe('supersession', () => {
       active: 'bd',
       rejected: { a: needs('c', { kind: 'superseded', by: 'tool:d' }) },
     });
+    // a would take b out over x, but is itself lost to c: so b stays, and takes out d.
+    expect(surfaceOf('abcd', 'a^x a>y b>x b^d c^y')).toMatchObject({
+      active: 'bcx',
+      rejected: {
+        a: needs('y', { kind: 'superseded', by: 'tool:c' }),
+        d: [{ kind: 'superseded', by: 'tool:b' }],
+      },
+    });
     // The same where a conflict is what a loses.
     expect(surfaceOf('abx', 'a^b x#a', { x: { priority: 200 } })).toMatchObject({
       active: 'bx',
@@ -161,6 +169,6 @@ describe('conflicts', () => {
   });
 
   test('with itself are none', () => {
-    expect(surfaceOf('a', 'a#a').active).toBe('a');
+    expect(surfaceOf('ab', 'a#a b>a').active).toBe('ab');
   });
 });

@@ -40,11 +40,8 @@ export function choose(candidates: readonly Ranked[], catalogue: Catalogue, judg
     }
   }
   const kept = applyExclusions(roots.size === asked.length ? asked : byScore(roots.values()), catalogue);
-  const gathered = gather(kept.roots);
   for (const [id, reasons] of kept.lost) rejected.set(id, reasons);
-  // What was lost for itself may still be there for another that needs it.
-  for (const { unit } of gathered.chosen) rejected.delete(unit.id);
-  return { roots: kept.roots, ...gathered, rejected };
+  return { roots: kept.roots, ...gather(kept.roots), rejected };
 }
 
 function byScore(roots: Iterable<Root>): Root[] {

@@ -29,7 +29,7 @@ export function closureOf(root: Unit, catalogue: Catalogue, judge: Judge): Closu
   // A Map grows while it is walked, so this reaches each unit once and nearer ones first.
   for (const unit of reached.values()) {
     for (const id of unit.requires) {
-      if (reached.has(id) || failed.has(id)) continue;
+      if (reached.has(id)) continue;
       const number = catalogue.numberOf(id);
       if (number === undefined)
         failed.set(id, { kind: 'requirement', unit: id, reasons: [{ kind: 'not-registered' }] });

@@ -22,6 +22,7 @@ describe('evidence', () => {
       'tool:mail',
     ]);
     expect(activeOf([mail], { task: 'email me what to send' })).toEqual([]);
+    expect(activeOf([mail], { task: 'Tell me what to send. An email came.' })).toEqual([]);
   });
 
   test('a keyword is the word as written, a verb or an object any form of it', () => {
@@ -65,6 +66,13 @@ describe('evidence', () => {
       task: 'Run three SQL queries',
     }).candidates;
     expect([first?.unit, first?.words, rest]).toEqual(['tool:sql_query', ['queries', 'sql'], []]);
+  });
+
+  test('of a long task the 64 rarest words count, so that the work is bounded', () => {
+    const words = Array.from({ length: 70 }, (_, i) => `w${i}`);
+    const units = [tool('a', { description: words.join(' ') }), tool('b', { description: 'w0 w1' })];
+    const [first] = surfaceOf(units, { task: words.join(' ') }).candidates;
+    expect([first?.unit, first?.words.length, first?.words.includes('w0')]).toEqual(['tool:a', 64, false]);
   });
 
   test('without any evidence nothing is active', () => {

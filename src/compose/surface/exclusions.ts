@@ -76,12 +76,9 @@ function playRound(roots: readonly Root[], catalogue: Catalogue): Round {
   return { living, lost, acted };
 }
 
-// The newest of a line of versions reaches furthest, and speaks first.
 function superseders(roots: readonly Root[], catalogue: Catalogue) {
   const units = new Set(roots.flatMap(({ closure }) => closure.filter((unit) => unit.supersedes.length > 0)));
-  return [...units]
-    .map((unit) => ({ unit, replaced: replacedBy(unit, catalogue) }))
-    .sort((a, b) => b.replaced.size - a.replaced.size || (a.unit.id < b.unit.id ? -1 : 1));
+  return [...units].map((unit) => ({ unit, replaced: replacedBy(unit, catalogue) }));
 }
 
 /**
@@ -94,7 +91,7 @@ function clashOf(
   against: ReadonlyMap<string, string>,
 ): readonly Reason[] | undefined {
   for (const unit of root.closure) {
-    // What is kept already conflicts with none of the kept.
+    // What is kept conflicts with none of the kept but, where it says so, itself.
     if (kept.has(unit.id)) continue;
     const other = against.get(unit.id) ?? unit.conflicts.find((id) => kept.has(id));
     if (other !== undefined) return because(root, unit, { kind: 'conflict', with: other });
