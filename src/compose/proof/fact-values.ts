@@ -118,8 +118,12 @@ function knownValues(agent: Agent, { name, type }: FactDeclaration, cuts: Cuts):
     case 'int':
     case 'double':
       return numberValues(numbers, type === 'int', cuts.sampled.has(name));
-    case 'list':
-      return listValues(cuts.sampled.has(name) ? [...texts, other] : texts);
+    case 'list': {
+      if (!cuts.sampled.has(name)) return listValues(texts);
+      // A text that is looked for in it may lie on either side of any constant.
+      const singles = textValues(texts, []).map((text) => [text]);
+      return [...listValues([...texts, other]), ...singles];
+    }
   }
 }
 
@@ -150,7 +154,10 @@ const filler = '\u{a4}';
 // A text that no condition names; every text may be it, and every list that a text is looked for in may hold it.
 const other = filler + filler;
 
-// A text that begins, ends with or holds each constant, alone and together; the order of texts is cut by a text just
+// The very next text in order: between a text and any longer one there is nothing else to find.
+const least = '\u0000';
+
+// A text that begins, ends with or holds each constant, alone and together; the order of texts is cut by the text just
 // behind each constant. The empty text is an unset variable.
 function textValues(constants: readonly string[], tests: readonly string[]): string[] {
   const of = (kind: string) =>
@@ -158,7 +165,8 @@ function textValues(constants: readonly string[], tests: readonly string[]): str
   const starts = ['', ...of('startsWith')];
   const ends = ['', ...of('endsWith')];
   const holds = of('contains');
-  const values = new Set<string>(['', ...constants, ...constants.map((text) => `${text}${filler}`)]);
+  const ordered = ['', ...constants].flatMap((text) => [text, `${text}${least}`]);
+  const values = new Set<string>(ordered);
   for (const start of starts) {
     for (const end of ends) {
       for (const middle of ['', ...holds, holds.join(filler)])
