@@ -161,6 +161,13 @@ describe('values on a line of a template', () => {
     expect(write(['own', own], ['value', value])).toBe(text);
   });
 
+  test('are looked at again after any end of a line', () => {
+    for (const end of ['\n', '\r', '\u2028', '\u001c'])
+      expect(write(['own', 'a '], ['value', 'x'], ['own', ` b${end}`], ['value', '# y'])).toBe(
+        `a x b${end}\\# y`,
+      );
+  });
+
   test('never form a marker that opens a block, not even in part', () => {
     const own = fc.array(fc.constantFrom(...' >#=-*+1.`~<!/ah\u200b', '\n', '\r', '```', '# '), {
       maxLength: 4,
