@@ -5,7 +5,7 @@ import type { Harness, Projection, Session } from '../harness.ts';
 import type { Store } from '../ledger/store.ts';
 import type { Composition } from '../protocol/composition.ts';
 import type { RunEvent } from '../protocol/events.ts';
-import type { RunRecord, SessionRecord } from '../protocol/record.ts';
+import type { Blob, RunRecord, SessionRecord } from '../protocol/record.ts';
 import { stateOf } from './derive.ts';
 import { RunError } from './errors.ts';
 
@@ -30,12 +30,22 @@ export interface OpenedSession {
   readonly events: readonly RunEvent[];
 }
 
+// Many sessions may begin with one composition: it is written and hashed once.
+const written = new WeakMap<Composition, readonly [Blob, Blob]>();
+
+/** The blobs of a composition: the whole of it as JSON, and its text alone. */
+function blobsOf(composition: Composition): readonly [Blob, Blob] {
+  const known = written.get(composition) ?? [blobOf(JSON.stringify(composition)), blobOf(composition.text)];
+  written.set(composition, known);
+  return known;
+}
+
 /** Makes a session and stores its text and its tools before anything is sent. Throws what makes it impossible. */
 export async function createSession(request: NewSession): Promise<OpenedSession> {
   const { harness, composition, capabilities, clock, store, origin } = request;
   // Whatever makes the session impossible is thrown here, before the ledger knows of it.
   const projection = await harness.project({ capabilities });
-  const whole = blobOf(JSON.stringify(composition));
+  const [whole, text] = blobsOf(composition);
   const surface = blobOf(JSON.stringify(projection));
   const record: SessionRecord = {
     id: clock.id('session'),
@@ -49,7 +59,7 @@ export async function createSession(request: NewSession): Promise<OpenedSession>
     capabilities,
     origin,
   };
-  await store.createSession(record, [whole, surface, blobOf(composition.text)]);
+  await store.createSession(record, [whole, surface, text]);
   const session: Session = { id: record.id, composition, projection, capabilities };
   return { record, session, composition, earlierRuns: [], events: [] };
 }
