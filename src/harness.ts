@@ -6,7 +6,7 @@ import type { EffectCall, EffectOutcome, NonDispatch, Observation } from './prot
 import type { EventBody, LiveDelta, RunEvent } from './protocol/events.ts';
 import type { HarnessOutcome } from './protocol/outcome.ts';
 import type { Blob } from './protocol/record.ts';
-import type { Ticket, TicketAnswer } from './protocol/ticket.ts';
+import type { Ticket } from './protocol/ticket.ts';
 
 /** How far a harness really does a thing: it stops what is not allowed, it only reports it, or neither. */
 export type Guarantee = 'enforced' | 'observed' | 'none';
@@ -119,5 +119,3 @@ export interface Host {
   dispatched(place: { readonly turn: number; readonly position: number }): boolean;
   approve(question: Omit<Ticket, 'id' | 'digest'>): Promise<Approval & { readonly ticket: Ticket }>;
 }
-
-export type { EffectCall, TicketAnswer };

@@ -1,6 +1,6 @@
 /** A batch of tool calls: all checked before any runs, neighbouring reads at once, writes one at a time, every call ended. */
-import { sha256 } from '../digest.ts';
-import type { Host, Projection, Session } from '../harness.ts';
+import { blobOf } from '../digest.ts';
+import type { Host, Session } from '../harness.ts';
 import { type BudgetAmount, budgetExhausted } from '../protocol/budget.ts';
 import { didRun, type EventBody } from '../protocol/events.ts';
 import type { HarnessOutcome } from '../protocol/outcome.ts';
@@ -15,7 +15,7 @@ import {
   type Toolbox,
 } from './call.ts';
 import type { SessionContexts } from './context/session-contexts.ts';
-import { type Conversation, recallText, toolMessage } from './conversation.ts';
+import { add, type Conversation, recallText, toolMessage, type Written } from './conversation.ts';
 import { NativeError } from './errors.ts';
 import type { Model } from './model/model.ts';
 import { cancelled } from './request.ts';
@@ -30,14 +30,13 @@ const readsAtOnce = 8;
 interface Working extends CallSeat {
   readonly model: Model;
   readonly turn: number;
-  /** The exact result messages, by position from 0; undefined while a call has none. */
-  readonly messages: (string | undefined)[];
+  /** The exact result messages with their digests, by position from 0; undefined while a call has none. */
+  readonly messages: (Written | undefined)[];
 }
 
 /** The tools of a session as a batch needs them. */
 export function toolboxOf(
-  session: Session,
-  projection: Projection,
+  { capabilities, projection }: Session,
   tools: readonly Tool[],
   contexts: SessionContexts | undefined,
 ): Toolbox {
@@ -46,7 +45,7 @@ export function toolboxOf(
     shown: projection.tools,
     changed: () => changedTools(projection, byName),
     tools: byName,
-    capabilities: session.capabilities,
+    capabilities,
     contexts,
   };
 }
@@ -61,11 +60,7 @@ export async function settleBatch(
   toolbox: Toolbox,
   seat: { readonly host: Host; readonly model: Model; readonly run: string },
 ): Promise<HarnessOutcome | undefined> {
-  const messages = await Promise.all(
-    batch.calls.map((_, i) =>
-      batch.results[i] === undefined ? undefined : recallText(seat.host, batch.results[i]),
-    ),
-  );
+  const messages = await Promise.all(batch.calls.map((_, i) => recalled(batch.results[i], seat.host)));
   const working: Working = { ...seat, contexts: toolbox.contexts, turn: batch.turn, messages };
   const checked = batch.calls.map((call, i) => checkCall(call, i + 1, toolbox));
   const isOpen = (call: CheckedCall) => messages[call.position - 1] === undefined;
@@ -80,11 +75,12 @@ export async function settleBatch(
   const outcome = await runOpen(working, open);
   if (outcome?.status === 'paused') return outcome;
   for (const call of open.filter(isOpen)) conclude(working, call, unrun(working, call, outcome));
-  for (const text of messages) {
-    conversation.texts.push(text ?? '');
-    conversation.digests.push(sha256(text ?? ''));
-  }
+  for (const message of messages) if (message !== undefined) add(conversation, message);
   return outcome;
+}
+
+async function recalled(digest: string | undefined, host: Host): Promise<Written | undefined> {
+  return digest === undefined ? undefined : { digest, bytes: await recallText(host, digest) };
 }
 
 async function runOpen(working: Working, open: readonly CheckedCall[]): Promise<HarnessOutcome | undefined> {
@@ -184,9 +180,8 @@ function conclude(
   const { call, position } = checked;
   const counter = checked.kind === 'ready' ? checked.tool.counter : undefined;
   const { text, spent } = fitOutput(host, result);
-  const message = toolMessage(model, call.id, call.name, text);
+  const message = blobOf(toolMessage(model, call.id, call.name, text));
   messages[position - 1] = message;
-  const digest = sha256(message);
   const event: EventBody = {
     type: 'tool-result',
     turn,
@@ -196,12 +191,12 @@ function conclude(
     status: result.status,
     code: result.code,
     ...(counter === undefined ? {} : { counter }),
-    message: digest,
+    message: message.digest,
     bytes: Buffer.byteLength(text),
     truncated: result.truncated || spent !== undefined,
     elapsedMs: Math.round(elapsedMs),
   };
-  host.note([event], [{ digest, bytes: message }]);
+  host.note([event], [message]);
   return spent === undefined ? undefined : { status: 'failed', error: budgetExhausted(spent) };
 }
 

@@ -1,8 +1,7 @@
 /** The growing conversation of an open session: each message's exact text, serialised and digested once. */
-import { sha256 } from '../digest.ts';
+import { blobOf, sha256 } from '../digest.ts';
 import type { Host, Session } from '../harness.ts';
 import type { ToolMessage } from '../protocol/messages.ts';
-import type { Blob } from '../protocol/record.ts';
 import { NativeError } from './errors.ts';
 import type { Model } from './model/model.ts';
 import { failureText } from './tool/result-text.ts';
@@ -26,11 +25,22 @@ const lostText = failureText(
   4096,
 ).text;
 
+/** A message's exact text with its digest. */
+export interface Written {
+  readonly digest: string;
+  readonly bytes: string;
+}
+
+/** Adds a message that was digested before. */
+export function add(conversation: Conversation, { digest, bytes }: Written): void {
+  conversation.texts.push(bytes);
+  conversation.digests.push(digest);
+}
+
 /** Appends a message that is not recorded yet and returns its blob. */
-export function append(conversation: Conversation, text: string): Blob {
-  const blob = { digest: sha256(text), bytes: text };
-  conversation.texts.push(text);
-  conversation.digests.push(blob.digest);
+export function append(conversation: Conversation, text: string): Written {
+  const blob = blobOf(text);
+  add(conversation, blob);
   return blob;
 }
 

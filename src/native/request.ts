@@ -1,13 +1,13 @@
 /** One model request: admitted by the budget, recorded before it leaves, sent, retried in one place, charged as used. */
 import { sha256 } from '../digest.ts';
 import type { ErrorJson } from '../errors.ts';
-import type { Host, Session } from '../harness.ts';
+import type { Host } from '../harness.ts';
 import { amountOf, type BudgetAmount, budgetExhausted } from '../protocol/budget.ts';
 import type { EventBodies, EventBody } from '../protocol/events.ts';
 import type { HarnessOutcome } from '../protocol/outcome.ts';
 import type { Blob } from '../protocol/record.ts';
 import type { WireDelta } from '../wire/wire.ts';
-import type { Conversation } from './conversation.ts';
+import type { Conversation, Written } from './conversation.ts';
 import { NativeError } from './errors.ts';
 import type { Model, ModelReply, Price } from './model/model.ts';
 
@@ -43,7 +43,8 @@ export type Asked =
 interface Asking {
   readonly turn: number;
   readonly model: Model;
-  readonly session: Session;
+  /** The session's tool block, the same bytes in each request; undefined for none. */
+  readonly toolBlock: Written | undefined;
   readonly host: Host;
   readonly conversation: Conversation;
   readonly options: RequestOptions;
@@ -100,13 +101,13 @@ interface Admitted {
 
 // Reads what is left and reserves in one go, without an await between: nothing can slip in.
 function admit(
-  { model, session, host, conversation, options }: Asking,
+  { model, toolBlock, host, conversation, options }: Asking,
   newTurn: boolean,
 ): Admitted | { readonly event: EventBody; readonly error: ErrorJson } {
   const write = (maxTokens: number | null) =>
     model.body({
       messages: conversation.texts,
-      tools: session.projection.text,
+      tools: toolBlock?.bytes ?? '',
       maxTokens,
       parameters: options.parameters,
     });
@@ -166,15 +167,14 @@ function liveDeltas(host: Host, turn: number): (delta: WireDelta) => void {
 }
 
 async function recordRequest(
-  { turn, model, session, host, conversation, options }: Asking,
+  { turn, model, toolBlock, host, conversation, options }: Asking,
   attempt: number,
   admitted: Admitted,
 ) {
   const keep = conversation.requested;
   const add = conversation.digests.slice(keep);
   const blobs: Blob[] = add.map((digest, i) => ({ digest, bytes: conversation.texts[keep + i] ?? '' }));
-  const tools = session.projection.text === '' ? null : sha256(session.projection.text);
-  if (tools !== null && keep === 0) blobs.push({ digest: tools, bytes: session.projection.text });
+  if (toolBlock !== undefined && keep === 0) blobs.push(toolBlock);
   const request: { type: 'model-request' } & EventBodies['model-request'] = {
     type: 'model-request',
     turn,
@@ -184,7 +184,7 @@ async function recordRequest(
     url: model.url,
     keep,
     add,
-    tools,
+    tools: toolBlock?.digest ?? null,
     parameters: {
       ...options.parameters,
       ...(admitted.maxTokens === null ? {} : { maxTokens: admitted.maxTokens }),

@@ -1,5 +1,5 @@
 /** The direct loop: ask the model, check its whole answer, settle its calls, ask again, until there is text or an end. */
-import { sha256 } from '../digest.ts';
+import { blobOf } from '../digest.ts';
 import type { Host, OpenSession, Session, TaskInput } from '../harness.ts';
 import type { EventBody } from '../protocol/events.ts';
 import type { HarnessOutcome } from '../protocol/outcome.ts';
@@ -61,8 +61,9 @@ async function* runTurns(
   const isFirst = transcript.messages.length === 0;
   const task = (isFirst ? contexts?.task(input.task) : contexts?.laterTask(input.task)) ?? input.task;
   const conversation = await restore(transcript, session, host, model, task);
-  const toolbox = toolboxOf(session, session.projection, tools, contexts);
+  const toolbox = toolboxOf(session, tools, contexts);
   const seat = { host, model, run: input.run };
+  const toolBlock = session.projection.text === '' ? undefined : blobOf(session.projection.text);
   let turn = transcript.taskSent ? transcript.turn : 0;
   let attemptsMade = transcript.taskSent ? transcript.openAttempts : 0;
   let batch = transcript.taskSent ? transcript.batch : undefined;
@@ -82,7 +83,8 @@ async function* runTurns(
     }
     if (attemptsMade === 0) turn += 1;
     startedMs = host.clock.monotonicMs();
-    const asked = await askModel({ turn, model, session, host, conversation, options }, attemptsMade);
+    const asking = { turn, model, toolBlock, host, conversation, options };
+    const asked = await askModel(asking, attemptsMade);
     if (asked.kind === 'ended') return asked.outcome;
     attemptsMade = 0;
     const fault = faultOf(asked.reply, conversation);
@@ -164,8 +166,7 @@ function accept(turn: number, reply: Answered, conversation: Conversation, model
   const { message } = reply;
   const blob = append(conversation, model.message(message));
   for (const call of message.calls) conversation.callIds.add(call.id);
-  const text: Blob | undefined =
-    message.text === '' ? undefined : { digest: sha256(message.text), bytes: message.text };
+  const text: Blob | undefined = message.text === '' ? undefined : blobOf(message.text);
   const events: EventBody[] = [
     {
       type: 'message-finish',
