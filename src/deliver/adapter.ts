@@ -1,0 +1,95 @@
+/** The port to one vendor's agent program: its controls, what it declares, its plan, and the reading of its stream. */
+import type { Declarations } from '../harness.ts';
+import type { AuthMode, Cell, DeliveryPlan, Dimension, Transport } from '../protocol/delivery.ts';
+import type { Intent } from '../protocol/intent.ts';
+import type { Observed } from './observed.ts';
+import type { DeliveryRequest } from './request.ts';
+
+/** How a harness honours an intent, as far as is known without asking it. */
+export interface Control {
+  /** The flag, key or file, as a person would look it up: `--system-prompt-file`. */
+  readonly control: string;
+  readonly transport: Transport;
+  /** Where the text lands, in words. */
+  readonly lands: string;
+  /** True if a harness that does not know the control says nothing: then only a measurement lets it be used. */
+  readonly silent?: true;
+}
+
+/** That there is no such control, and why. */
+export interface NoControl {
+  readonly none: string;
+}
+
+/** A row of the control table. Every adapter answers every intent. */
+export type Controls = { readonly [I in Intent]: Control | NoControl };
+
+/** Dimension → the native way in which it is delivered. What is not named is refused. */
+export type DimensionControls = { readonly [D in Dimension]?: string };
+
+/** A request that passed the seam: only `planDelivery` makes one, so no adapter is reached around it. */
+export interface Resolved {
+  readonly request: DeliveryRequest;
+  readonly control: Control;
+  /** Null where the caller goes on without a measurement. */
+  readonly cell: Cell | null;
+}
+
+/**
+ * What an adapter makes of a resolved request: the parts of a plan that are its own. `planDelivery` adds the rest
+ * (names, cell, receipts of the controls) and holds the limits of every transport.
+ */
+export type AdapterPlan = Pick<DeliveryPlan, 'argv' | 'env' | 'inherit' | 'files' | 'seeds' | 'stdin'> &
+  Partial<Pick<DeliveryPlan, 'acp' | 'ambient' | 'residue' | 'notices'>>;
+
+/** What a driver does with a session that is continued. */
+export type ResumeRule =
+  /** The harness forgets the text: it is sent again, and stands once. */
+  | 'send-again'
+  /** The harness keeps the text: it is not sent again, and stands once. */
+  | 'kept'
+  /** It cannot continue a session; asking for it is refused. */
+  | 'none';
+
+/**
+ * One harness. All values are constant and `plan` is pure: same request, same plan, nothing read, nothing touched.
+ * Adding a harness is one folder of these parts, its measured cells, and one line in the catalog.
+ */
+export interface Adapter {
+  readonly name: string;
+  /** One sentence for a list. */
+  readonly summary: string;
+  /** The command that is looked up; null where nothing is started. */
+  readonly program: string | null;
+  /** What makes the command print its version; empty where it has none. */
+  readonly versionArgv: readonly string[];
+  /** Measured like the controls. */
+  readonly declares: Declarations;
+  readonly controls: Controls;
+  readonly dimensions: DimensionControls;
+  /** The family that a model's name belongs to, as far as the vendor's prompt depends on it. */
+  family(model: string | null): string;
+  /** Variables that hold a key of the caller, so that it is known how the harness will log in. */
+  readonly keyVariables: readonly string[];
+  readonly resume: ResumeRule;
+  /** Measured cells that ship with the package. */
+  readonly cells: readonly Cell[];
+  /** Throws a `deliver.*` refusal for what it cannot honour after all. */
+  plan(resolved: Resolved): AdapterPlan;
+  /** Begins to read the stream of one run. Undefined where the program does not print lines. */
+  readonly openStream?: () => StreamReader;
+}
+
+/** Reads what a program prints. Owns nothing; an unknown line or event is skipped, never thrown at. */
+export interface StreamReader {
+  /** One line of stdout without its end. */
+  line(text: string): readonly Observed[];
+  /** What was held back; called once after the last line. */
+  end(): readonly Observed[];
+}
+
+/** How the harness will log in, told by whether the caller's environment holds a key for it. */
+export function authModeOf(adapter: Adapter, env: Readonly<Record<string, string | undefined>>): AuthMode {
+  const given = adapter.keyVariables.some((name) => env[name] !== undefined && env[name] !== '');
+  return given || adapter.keyVariables.length === 0 ? 'api-key' : 'login';
+}

@@ -1,0 +1,49 @@
+/** The errors of delivering: refusals before anything is touched, and requests that are none. */
+import { type ErrorExtra, type ErrorTable, WritError } from '../errors.ts';
+
+export const deliverErrors = {
+  'deliver.bad-request': { kind: 'input', about: 'A field of the request is not what it has to be.' },
+  'deliver.unknown-harness': {
+    kind: 'refused',
+    about: 'No adapter bears the name, so no intent is honoured.',
+  },
+  'deliver.no-control': { kind: 'refused', about: 'The harness has no control for the intent.' },
+  'deliver.not-delivered': {
+    kind: 'refused',
+    about: 'The control was measured, and the text did not arrive.',
+  },
+  'deliver.unmeasured': {
+    kind: 'refused',
+    about: 'Nobody measured the control on this version, model family and login.',
+  },
+  'deliver.residue': {
+    kind: 'refused',
+    about: "Exact was asked for, and text of the vendor's stays beside ours.",
+  },
+  'deliver.text-altered': {
+    kind: 'refused',
+    about: 'The harness was measured to alter texts of this kind.',
+  },
+  'deliver.too-large': { kind: 'refused', about: 'A text is larger than the only way to the harness.' },
+  'deliver.not-transportable': {
+    kind: 'refused',
+    about: 'A text holds what the only way to the harness cannot carry.',
+  },
+  'deliver.dimension-unsupported': {
+    kind: 'refused',
+    about: 'The harness has no native way for something the request asks for.',
+  },
+  'deliver.no-resume': { kind: 'refused', about: 'The harness cannot continue a session.' },
+  'deliver.workspace-speaks': {
+    kind: 'refused',
+    about: 'A file of the workspace would change the system prompt, and nothing keeps it out.',
+  },
+} as const satisfies ErrorTable;
+
+export type DeliverErrorCode = keyof typeof deliverErrors;
+
+export class DeliverError extends WritError<DeliverErrorCode> {
+  constructor(code: DeliverErrorCode, message: string, extra?: ErrorExtra) {
+    super(deliverErrors, code, message, extra);
+  }
+}
