@@ -4,7 +4,7 @@ import type { LayerId } from '../protocol/composition.ts';
 import type { Fidelity, Intent } from '../protocol/intent.ts';
 import type { Json } from '../protocol/json.ts';
 import type { Condition } from './conditions.ts';
-import { environmentFact, type FactDeclaration, type FactValue } from './facts.ts';
+import { environmentFact, type FactDeclaration, type StatedFacts } from './facts.ts';
 import type { Skill, WantedSkills } from './skills.ts';
 import type { Template } from './template.ts';
 
@@ -68,7 +68,7 @@ export interface Agent {
   readonly profiles: ReadonlyMap<string, readonly string[]>;
   /** Every fact that can be given or read: built-in, declared, and each `env.*` that something reads. */
   readonly facts: ReadonlyMap<string, FactDeclaration>;
-  readonly situations: ReadonlyMap<string, ReadonlyMap<string, FactValue>>;
+  readonly situations: ReadonlyMap<string, StatedFacts>;
   /** What the agent holds, in the order of the names. */
   readonly capabilities: readonly string[];
   /** Every capability that it could hold. */

@@ -5,6 +5,9 @@ export const factTypes = ['bool', 'string', 'int', 'double', 'list'] as const;
 export type FactType = (typeof factTypes)[number];
 export type FactValue = boolean | string | number | readonly string[];
 
+/** Facts as a situation states them; undefined is "unknown". */
+export type StatedFacts = ReadonlyMap<string, FactValue | undefined>;
+
 /** What is known of a session. A known `null` is "known to be absent" and reads as the empty string. */
 export type Fact =
   | { readonly known: true; readonly value: FactValue | null; readonly source: string }

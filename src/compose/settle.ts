@@ -14,6 +14,7 @@ import {
   type Probe,
   type ProbeContext,
   parseFactText,
+  type StatedFacts,
 } from './facts.ts';
 import { readGit } from './probes/git.ts';
 import {
@@ -32,7 +33,7 @@ export interface SituationInput {
   /** `default` where it is left out. */
   readonly profile?: string | undefined;
   /** A situation of agent.yaml by name, or the values that `loadSituation` read from a file. */
-  readonly situation?: string | ReadonlyMap<string, FactValue> | undefined;
+  readonly situation?: string | StatedFacts | undefined;
   /** Facts as text, as `--fact name=text` gives them. They beat the situation's. */
   readonly facts?: Readonly<Record<string, string>> | undefined;
   /** Names of facts that are to be unknown, whatever else is given. */
@@ -116,7 +117,13 @@ function checkTexts(texts: SessionTexts): void {
 function givenFacts(agent: Agent, input: SituationInput): Map<string, Fact> {
   const given = new Map<string, Fact>();
   const { values, source } = situationOf(agent, input.situation);
-  for (const [name, value] of values) given.set(name, { known: true, value, source });
+  for (const [name, value] of values)
+    given.set(
+      name,
+      value === undefined
+        ? { known: false, reason: 'the situation leaves it unknown', source }
+        : { known: true, value, source },
+    );
   for (const [name, text] of Object.entries(input.facts ?? {})) {
     given.set(name, { known: true, value: flagValue(settable(agent, name), text), source: 'flag' });
   }
@@ -134,7 +141,7 @@ function givenFacts(agent: Agent, input: SituationInput): Map<string, Fact> {
 }
 
 function situationOf(agent: Agent, wanted: SituationInput['situation']) {
-  if (wanted === undefined) return { values: new Map<string, FactValue>(), source: '' };
+  if (wanted === undefined) return { values: new Map() as StatedFacts, source: '' };
   if (typeof wanted !== 'string') return { values: wanted, source: 'situation file' };
   const values = agent.situations.get(wanted);
   if (values === undefined) throw unknownName('situation', wanted, agent.situations.keys());

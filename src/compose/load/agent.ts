@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { BudgetLimits } from '../../protocol/budget.ts';
 import type { Agent, Fragment, LayerLimits, McpServer, ToolChoice } from '../agent.ts';
 import { conditionCompiler } from '../conditions.ts';
-import { environmentFact, type FactDeclaration, type FactValue } from '../facts.ts';
+import { environmentFact, type FactDeclaration, type StatedFacts } from '../facts.ts';
 import { fragmentPaths, list, mustBeAgentFolder } from './folder.ts';
 import { compileFragment, type FragmentFile, readFragment } from './fragment.ts';
 import { readSource } from './located.ts';
@@ -68,10 +68,7 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
  * Reads a file of facts, as `--situation FILE` gives it, and checks it against the agent's declarations. A pipe is read
  * to its end, because the caller named it.
  */
-export async function loadSituation(
-  file: string,
-  agent: Pick<Agent, 'facts'>,
-): Promise<ReadonlyMap<string, FactValue>> {
+export async function loadSituation(file: string, agent: Pick<Agent, 'facts'>): Promise<StatedFacts> {
   const source = await readSource(file, 'any');
   const map = new YamlMap(source, source.text, 0, 'a situation');
   return situationValues(map, [], readForm(situationSchema, map), agent.facts);

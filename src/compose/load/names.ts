@@ -104,6 +104,8 @@ function mustBeFactName(map: YamlMap, name: string, type: FactDeclaration['type'
       factNamePattern.test(mended) ? `Call it ${mended}.` : 'Begin each part with a letter.',
     );
   }
+  if (name === unknownKey)
+    throw fail('a situation lists what nobody knows under that name', 'Give the fact another name.');
   const root = name.split('.')[0] ?? name;
   // What else a session may have beside its workspace, only the agent's author knows.
   const isResource = name.startsWith('resource.') && !`${name}.`.startsWith('resource.workspace.');
@@ -133,32 +135,54 @@ export function factValue(
   );
 }
 
-/** The values of one situation, checked against the declarations. `path` is where its map stands. */
+/** The key of a situation that lists facts nobody knows in it; no fact may be called so. */
+const unknownKey = 'unknown';
+
+/** The facts of one situation, checked against the declarations. `path` is where its map stands. */
 export function situationValues(
   map: YamlMap,
   path: Path,
-  values: Readonly<Record<string, unknown>>,
+  { [unknownKey]: unknown, ...values }: Readonly<Record<string, unknown>>,
   facts: ReadonlyMap<string, FactDeclaration>,
-): Map<string, FactValue> {
+): Map<string, FactValue | undefined> {
   const settable = new Set([...facts.keys()].filter((name) => name !== 'agent.key'));
-  return new Map(
-    Object.entries(values).map(([name, value]) => {
-      const at = [...path, name];
-      const declaration = facts.get(name) ?? environmentFact(name);
-      if (declaration === undefined || name === 'agent.key')
-        mustKnow(map, at, 'key', 'settable fact', name, settable);
-      const type = declaration?.type ?? 'string';
-      const checked = factValue(map, at, type, value);
-      if (name === 'mode' && checked !== 'headless' && checked !== 'interactive') {
-        throw map.error(
-          map.valueOffset(at),
-          `mode is headless or interactive, not '${checked}'`,
-          'Write one of the two.',
-        );
-      }
-      return [name, checked];
-    }),
-  );
+  const declared = (name: string, at: Path, part: 'key' | 'value') => {
+    const declaration = facts.get(name) ?? environmentFact(name);
+    if (declaration === undefined || name === 'agent.key')
+      mustKnow(map, at, part, 'settable fact', name, settable);
+    return declaration;
+  };
+  const stated = new Map<string, FactValue | undefined>();
+  for (const [name, value] of Object.entries(values)) {
+    const at = [...path, name];
+    const checked = factValue(map, at, declared(name, at, 'key')?.type ?? 'string', value);
+    if (name === 'mode' && checked !== 'headless' && checked !== 'interactive') {
+      throw map.error(
+        map.valueOffset(at),
+        `mode is headless or interactive, not '${checked}'`,
+        'Write one of the two.',
+      );
+    }
+    stated.set(name, checked);
+  }
+  if (unknown === undefined) return stated;
+  const names = factValue(map, [...path, unknownKey], 'list', unknown) as readonly string[];
+  names.forEach((name, i) => {
+    const at = [...path, unknownKey, i];
+    declared(name, at, 'value');
+    if (stated.has(name)) {
+      throw map.source.error(
+        'compose.repeated-name',
+        map.valueOffset(at),
+        stated.get(name) === undefined
+          ? `the fact '${name}' stands twice`
+          : `the fact '${name}' has a value in this situation and is unknown in it`,
+        'Take one of the two out.',
+      );
+    }
+    stated.set(name, undefined);
+  });
+  return stated;
 }
 
 /** The capabilities that the agent holds, in the order of their names. */

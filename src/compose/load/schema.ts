@@ -101,7 +101,10 @@ export const agentSchema = z.strictObject({
     .record(name, z.array(name))
     .describe('Named, ordered lists of fragments; one must be called default.'),
   facts: z.record(z.string(), fact).optional(),
-  situations: z.record(name, z.record(z.string(), factValue)).optional(),
+  situations: z
+    .record(name, z.record(z.string(), factValue))
+    .optional()
+    .describe('Facts by name; `unknown` lists those that nobody knows in the situation.'),
   capabilities: z
     .union(
       [z.enum(['all', 'none']), z.array(name), z.record(z.string(), z.union([z.boolean(), z.string()]))],

@@ -100,7 +100,7 @@ export function possibleValues(agent: Agent, name: string, cuts: Cuts): Possible
   const declaration = declarationOf(agent, name);
   if (declaration === undefined) return [undefined];
   const known = knownValues(agent, declaration, cuts);
-  return declaration.certain ? known : [...known, undefined];
+  return declaration.certain && !isLeftUnknown(agent, name) ? known : [...known, undefined];
 }
 
 function knownValues(agent: Agent, { name, type }: FactDeclaration, cuts: Cuts): FactValue[] {
@@ -131,6 +131,11 @@ function knownValues(agent: Agent, { name, type }: FactDeclaration, cuts: Cuts):
 function mayHold(agent: Agent, fact: string): boolean {
   const held = agent.capabilities.some((name) => capabilityFact(name) === fact);
   return held || [...agent.situations.values()].some((values) => values.get(fact) === true);
+}
+
+// Nothing but a situation or a flag that says so makes such a fact unknown.
+function isLeftUnknown(agent: Agent, fact: string): boolean {
+  return [...agent.situations.values()].some((stated) => stated.has(fact) && stated.get(fact) === undefined);
 }
 
 // Below, at and between the constants, and above them all; two in each gap where facts are compared with each other.

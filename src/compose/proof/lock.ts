@@ -74,7 +74,7 @@ export async function namedTexts(agent: Agent, files: FileDigests): Promise<Name
   for (const name of [...agent.situations.keys()].sort()) {
     for (const profile of [...agent.profiles.keys()].sort()) {
       const situation = await namedSituation(agent, name, profile);
-      const needed = openFacts(agent, situation);
+      const needed = openFacts(agent, name, situation);
       open.push(...needed.map((one) => ({ name, profile, ...one })));
       if (needed.length > 0) continue;
       const composition = compose(agent, situation);
@@ -148,7 +148,7 @@ function openError(open: readonly OpenSituation[]): ProofError {
     'proof.open-situation',
     `A pinned text must be the same on every machine, and this depends on the one at hand: ${list.join('; ')}.`,
     {
-      next: `Set ${first?.fact} in the situation ${first?.name} of agent.yaml.`,
+      next: `Set ${first?.fact} in the situation ${first?.name} of agent.yaml, or list it there under unknown.`,
       details: { open },
     },
   );

@@ -1,7 +1,7 @@
 /** The named situations of an agent as they are pinned: the same on every machine, or refused. */
 import { type Agent, declarationOf } from '../agent.ts';
 import type { Condition } from '../conditions.ts';
-import type { FactDeclaration } from '../facts.ts';
+import type { FactDeclaration, StatedFacts } from '../facts.ts';
 import { settle } from '../settle.ts';
 import { factReader, fragmentsOf, type Situation } from '../situation.ts';
 import { branchOf, type Piece } from '../template.ts';
@@ -22,7 +22,7 @@ function ofMachine(declaration: FactDeclaration): boolean {
  * machine left unknown unless the situation sets it. There is a workspace, because the command line always has one.
  */
 export async function namedSituation(agent: Agent, name: string, profile: string): Promise<Situation> {
-  const values = agent.situations.get(name) ?? new Map();
+  const values = statedIn(agent, name);
   const unknown = [...agent.facts.values()].filter((fact) => ofMachine(fact) && !values.has(fact.name));
   return settle(
     agent,
@@ -36,17 +36,25 @@ export async function namedSituation(agent: Agent, name: string, profile: string
   );
 }
 
-/** What keeps a situation from being pinned: facts of the machine on which its text hangs. */
-export function openFacts(agent: Agent, situation: Situation): OpenFact[] {
+function statedIn(agent: Agent, name: string): StatedFacts {
+  return agent.situations.get(name) ?? new Map();
+}
+
+/**
+ * What keeps a named situation from being pinned: facts of the machine on which its text hangs. One that the situation says
+ * is unknown is as settled as one with a value.
+ */
+export function openFacts(agent: Agent, name: string, situation: Situation): OpenFact[] {
+  const stated = statedIn(agent, name);
   const read = factReader(situation.facts);
   const open: OpenFact[] = [];
   for (const fragment of fragmentsOf(agent, situation.profile)) {
-    const need = (name: string) => {
-      const declaration = declarationOf(agent, name);
-      const known = situation.facts.get(name)?.known === true;
-      const twice = open.some((one) => one.fact === name && one.fragment === fragment.id);
-      if (declaration !== undefined && ofMachine(declaration) && !known && !twice)
-        open.push({ fact: name, fragment: fragment.id });
+    const need = (fact: string) => {
+      const declaration = declarationOf(agent, fact);
+      const settled = stated.has(fact) || situation.facts.get(fact)?.known === true;
+      const twice = open.some((one) => one.fact === fact && one.fragment === fragment.id);
+      if (declaration !== undefined && ofMachine(declaration) && !settled && !twice)
+        open.push({ fact, fragment: fragment.id });
     };
     const decide = (condition: Condition) => {
       if (condition.evaluate(read) === undefined) condition.facts.forEach(need);
