@@ -97,7 +97,7 @@ describe('lock and check', () => {
     expect({ code, stderr }).toEqual({
       code: 3,
       stderr: expect.stringContaining(
-        'error proof.open-situation: A pinned text must be the same on every machine, and this depends on the one at hand: lit leaves lamp open (alone).\nnext: Set lamp in the situation lit of agent.yaml.',
+        'error proof.open-situation: A pinned text must be the same on every machine, and this depends on the one at hand: lit leaves lamp open (alone).\nnext: Set lamp in the situation lit of agent.yaml, or list it there under unknown.',
       ),
     });
     expect(await readdir(join(cwd, 'a'))).not.toContain('writ.lock.json');
