@@ -169,11 +169,42 @@ describe('with --trust', () => {
     expect((await run([{ text: 'Yes.' }])).code).toBe(0);
   });
 
+  test('it accepts what a refusal showed, and shows again what changed since', slow, async () => {
+    const late = (text: string) =>
+      writeFiles(home, { 'a/tools/lib/late.mjs': `export const late = '${text}';\n` });
+    const digestIn = (text: string) => /digest ([0-9a-f]{64})/.exec(text)?.[1];
+    const shown = await refused();
+    await late('swapped after it was read');
+    const swapped = await refused('--trust');
+    expect(swapped.code).toBe(3);
+    expect(swapped.stderr).toMatch(/^error cli.untrusted: 'mailer' would run other code than was last seen/);
+    expect(swapped.stderr).toContain('next: Read it, then accept it with: writ run a --trust --base-url');
+    expect(digestIn(swapped.stderr)).not.toBe(digestIn(shown.stderr));
+    expect(await hasRun()).toBe(false);
+    expect((await run([mailBob, { text: 'Sent.' }], ['--trust'])).code).toBe(0);
+    expect(sentBack()).toContain('swapped after it was read');
+    // Whoever always says --trust is no less asked when accepted code changes.
+    await late('changed again');
+    expect((await refused('--trust')).code).toBe(3);
+    await late('as accepted');
+    expect((await refused('--trust')).stderr).toContain(`digest ${digestIn(shown.stderr)}`);
+    expect((await run([{ text: 'Yes.' }], ['--trust'])).code).toBe(0);
+    const file = join(home, '.local/state/writ/trust.json');
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
+      accepted: [swapped, shown].map(({ stderr }) => ({
+        agent: 'mailer',
+        digest: digestIn(stderr),
+        at: expect.any(Number),
+      })),
+    });
+  });
+
   test('nothing is left behind in the folder for temporary files', slow, async () => {
     const temporary = await mkdtemp(join(home, 'tmp-'));
     await run([mailBob, { text: 'Sent.' }], ['--trust'], { TMPDIR: temporary });
     await writeFiles(home, { 'a/tools/mail.mjs': 'throw new Error("no");' });
-    await run([], ['--trust'], { TMPDIR: temporary });
+    await refused();
+    expect((await run([], ['--trust'], { TMPDIR: temporary })).code).toBe(2);
     expect((await readdir(temporary)).filter((name) => name.startsWith('writ-'))).toEqual([]);
   });
 });

@@ -22,7 +22,7 @@ export const approveOption = () =>
 export const trustOption = () =>
   new Option(
     '--trust',
-    'accept what the agent folder would run (tools/ and MCP servers) as it is now, and remember it',
+    'accept what the agent folder would run (tools/ and MCP servers) as it was shown, and remember it',
   );
 
 export interface SeatFlags {

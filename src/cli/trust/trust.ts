@@ -6,7 +6,7 @@ import { CliError } from '../errors.ts';
 import { shellWord } from '../run/open-store.ts';
 import { count } from '../view/figures.ts';
 import { visible } from '../view/visible.ts';
-import { accept, isAccepted } from './accepted.ts';
+import { accept, keepShown, knownCode } from './accepted.ts';
 import type { ToolFile } from './tool-files.ts';
 
 /** Everything of an agent that would run, or be spoken to. */
@@ -18,7 +18,7 @@ export interface OwnCode {
 export interface Consent {
   /** The agent's key. */
   readonly agent: string;
-  /** True for `--trust`: what is there now is accepted and remembered. */
+  /** True for `--trust`: what a person last saw of the agent's code here is accepted and remembered. */
   readonly trust: boolean;
   /** Nothing is said on stderr. */
   readonly quiet: boolean;
@@ -34,28 +34,41 @@ export function digestOf({ files, servers }: OwnCode): Digest {
   });
 }
 
-/** Throws `cli.untrusted` for code that was not accepted. It never asks: who answers must have read first. */
+/**
+ * Throws `cli.untrusted` for code that was not accepted. It never asks: who answers must have read first. `--trust` accepts
+ * the bytes that the refusal showed; where a refusal showed others, or others were accepted before, it shows what is there
+ * now. Only of an agent that this machine knows nothing of does it accept what nobody was shown here.
+ */
 export async function mustBeTrusted(context: Context, code: OwnCode, consent: Consent): Promise<void> {
   const digest = digestOf(code);
   const { agent, trust, quiet } = consent;
-  if (await isAccepted(context, agent, digest)) return;
+  const { accepted, seen } = await knownCode(context, agent);
+  if (accepted.has(digest)) return;
   const listed = [...code.files.map(fileLine), ...[...code.servers].map(serverLine), `digest ${digest}`];
-  if (!trust) throw untrusted(context, agent, digest, listed);
+  if (!trust || (seen !== null && seen !== digest)) {
+    // Where it cannot be kept nothing can be accepted either, so the refusal is worth more than that fault.
+    await keepShown(context, agent, digest).catch(() => {});
+    throw untrusted(context, agent, digest, trust, listed);
+  }
   await accept(context, agent, digest);
   if (!quiet)
     context.stderr.write(`trusted from now on:\n${listed.map((line) => `  ${visible(line)}\n`).join('')}`);
 }
 
-function untrusted(context: Context, agent: string, digest: Digest, listed: readonly string[]): CliError {
-  const what = listed.join('\n');
-  return new CliError(
-    'cli.untrusted',
-    `'${agent}' would run code that nobody accepted on this machine:\n${what}`,
-    {
-      next: `Read it, then accept it with: ${withTrust(context.argv)}`,
-      details: { agent, digest, code: listed.slice(0, -1) },
-    },
-  );
+function untrusted(
+  context: Context,
+  agent: string,
+  digest: Digest,
+  changed: boolean,
+  listed: readonly string[],
+): CliError {
+  const found = changed
+    ? 'other code than was last seen on this machine, and --trust accepts only what was seen'
+    : 'code that nobody accepted on this machine';
+  return new CliError('cli.untrusted', `'${agent}' would run ${found}:\n${listed.join('\n')}`, {
+    next: `Read it, then accept it with: ${withTrust(context.argv)}`,
+    details: { agent, digest, code: listed.slice(0, -1) },
+  });
 }
 
 function fileLine({ path, bytes, digest }: ToolFile): string {
@@ -72,8 +85,11 @@ function given(variables: readonly string[]): string {
   return variables.length === 0 ? '' : ` (is given ${variables.join(', ')})`;
 }
 
-/** The command line that was given, with `--trust` behind the name of its command. */
+/** The command line that was given, with `--trust` behind the name of its command unless it is there. */
 function withTrust(argv: readonly string[]): string {
+  const end = argv.indexOf('--');
+  if (argv.slice(0, end < 0 ? argv.length : end).includes('--trust'))
+    return ['writ', ...argv].map(shellWord).join(' ');
   const depth = argv[0] === 'runs' ? 2 : 1;
   return ['writ', ...argv.slice(0, depth), '--trust', ...argv.slice(depth)].map(shellWord).join(' ');
 }
