@@ -9,6 +9,7 @@ export {
   resolveCapabilities,
 } from './compose/capabilities.ts';
 export { compose } from './compose/compose.ts';
+export { type DefinedFragment, defineFragment, type FragmentDefinition } from './compose/define-fragment.ts';
 export { explain } from './compose/explain.ts';
 export type { Fact, FactValue, Probe, ProbeContext } from './compose/facts.ts';
 export { loadAgent, loadSituation, type OptionForm, type Vocabulary } from './compose/load/agent.ts';
@@ -42,6 +43,7 @@ export type { SurfaceMode, SurfaceRequest } from './compose/surface/request.ts';
 export { narrowScope, type Scope } from './compose/surface/scope.ts';
 export { type Trigger, type UnitDefinition, unitId } from './compose/surface/unit.ts';
 export { type ToolParts, toolSchemasOf, unitsOfTools } from './compose/surface/units-of-tools.ts';
+export { withFragments } from './compose/with-fragments.ts';
 export { type ErrorJson, type ErrorKind, WritError } from './errors.ts';
 export type { Harness, Host, OpenSession, Session } from './harness.ts';
 export { thisHolder } from './ledger/holder.ts';

@@ -3,7 +3,7 @@ import type { BudgetLimits } from '../protocol/budget.ts';
 import type { LayerId } from '../protocol/composition.ts';
 import type { Fidelity, Intent } from '../protocol/intent.ts';
 import type { Json } from '../protocol/json.ts';
-import type { Condition } from './conditions.ts';
+import type { Condition, ReadFact } from './conditions.ts';
 import { environmentFact, type FactDeclaration, type StatedFacts } from './facts.ts';
 import type { Skill, WantedSkills } from './skills.ts';
 import type { Template } from './template.ts';
@@ -28,6 +28,13 @@ export interface Fragment {
   readonly trimmed: string;
   /** Null where the body is literal. */
   readonly template: Template | null;
+  /** Of a fragment that a program defined with a function: what writes its text, and from which facts. */
+  readonly render?: { readonly facts: readonly string[]; readonly write: (read: ReadFact) => string };
+}
+
+/** Every fact on which presence or text of a fragment may hang; one may stand twice. */
+export function factsReadBy({ when, template, render }: Fragment): string[] {
+  return [...(when?.facts ?? []), ...(template?.facts ?? []), ...(render?.facts ?? [])];
 }
 
 export interface ToolChoice {

@@ -4,6 +4,7 @@ import type { Composition, Decision, FactRecord, Layer, LayerId } from '../proto
 import { layerIds } from '../protocol/composition.ts';
 import { type Agent, declarationOf, type Fragment } from './agent.ts';
 import type { Condition, ReadFact } from './conditions.ts';
+import type { DefinedFragment } from './define-fragment.ts';
 import type { Fact } from './facts.ts';
 import { blankLineAfter, givenLayer, layerOf, sizesOf, tokenMethod } from './layers.ts';
 import { mustFitLayers, mustFitTexts } from './limits.ts';
@@ -11,6 +12,7 @@ import { trimBlank } from './outside-text.ts';
 import { factReader, fragmentsOf, isReplaced, type Situation } from './situation.ts';
 import { skillIndex } from './skills.ts';
 import { renderTemplate } from './template.ts';
+import { withFragments } from './with-fragments.ts';
 
 interface Choice {
   readonly fragment: Fragment;
@@ -20,10 +22,16 @@ interface Choice {
 }
 
 /**
- * Composes. Throws `compose.unknown-name` for a profile that the agent does not have, `compose.no-fallback` where a
- * template writes a fact that was made unknown although nothing ever leaves it so, and `compose.layer-too-large`.
+ * Composes; `extra` are fragments that a program defined, which stand at the end of the profile. Throws `compose.unknown-name` for a profile that the agent does not have, `compose.no-fallback` where a
+ * template writes a fact that was made unknown although nothing ever leaves it so, `compose.impure-render`, what
+ * `withFragments` throws, and `compose.layer-too-large`.
  */
-export function compose(agent: Agent, situation: Situation): Composition {
+export function compose(
+  given: Agent,
+  situation: Situation,
+  extra: readonly DefinedFragment[] = [],
+): Composition {
+  const agent = withFragments(given, extra);
   mustFitTexts(situation.texts);
   const read = factReader(situation.facts);
   const stable: ReadFact = (name) => (declarationOf(agent, name)?.volatile ? undefined : read(name));
@@ -85,7 +93,7 @@ function isVolatile(agent: Agent, fragment: Fragment, included: boolean, stable:
   const hangs = (names: readonly string[]) => names.some((name) => declarationOf(agent, name)?.volatile);
   const undecided = (when: Condition) => hangs(when.facts) && when.evaluate(stable) === undefined;
   if (fragment.when !== null && undecided(fragment.when)) return true;
-  return included && fragment.template !== null && hangs(fragment.template.facts);
+  return included && hangs([...(fragment.template?.facts ?? []), ...(fragment.render?.facts ?? [])]);
 }
 
 /** Collects layers; the stable prefix is closed by the first thing that may differ in another session. */
@@ -181,7 +189,8 @@ function indexOf(agent: Agent, { skills = [] }: Situation, read: ReadFact): Skil
 
 /** A fragment's own text as it stands in a composition; empty where it says nothing. */
 export function fragmentText(fragment: Fragment, join: Agent['join'], read: ReadFact): string {
-  if (fragment.template === null) return join === 'blocks' ? fragment.trimmed : fragment.body;
-  const text = renderTemplate(fragment.template, read, fragment.id);
+  const { template, render } = fragment;
+  if (template === null && render === undefined) return join === 'blocks' ? fragment.trimmed : fragment.body;
+  const text = template === null ? (render?.write(read) ?? '') : renderTemplate(template, read, fragment.id);
   return join === 'blocks' ? trimBlank(text) : text;
 }

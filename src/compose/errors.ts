@@ -19,6 +19,11 @@ export const composeErrors = {
   'compose.fact-value': { kind: 'input', about: 'A fact was given a value it cannot have.' },
   'compose.probe-options': { kind: 'input', about: 'A probe was declared with options it cannot use.' },
   'compose.no-fallback': { kind: 'input', about: 'An unknown fact stands in a template without a fallback.' },
+  'compose.bad-fragment': { kind: 'input', about: 'A program defined a fragment that cannot be one.' },
+  'compose.impure-render': {
+    kind: 'input',
+    about: 'A fragment that a program defined does not give one text for the same facts.',
+  },
   'compose.unwritable': { kind: 'failed', about: 'A file of the agent cannot be written.' },
   'compose.bad-text': { kind: 'input', about: 'A text given for the session is not well-formed Unicode.' },
   'compose.layer-too-large': {

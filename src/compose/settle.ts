@@ -229,6 +229,7 @@ class LookUp {
     const value = fragment.when === null ? true : fragment.when.evaluate(this.#read);
     const included = value ?? fragment.unknown === 'keep';
     if (included && fragment.template !== null) await this.#pieces(fragment.template.pieces);
+    if (included) for (const name of fragment.render?.facts ?? []) await this.#find(name);
   }
 
   async #pieces(pieces: readonly Piece[]): Promise<void> {

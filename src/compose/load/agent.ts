@@ -3,7 +3,14 @@
 import { join } from 'node:path';
 import type { z } from 'zod';
 import type { BudgetLimits } from '../../protocol/budget.ts';
-import type { Agent, Fragment, LayerLimits, McpServer, ToolChoice } from '../agent.ts';
+import {
+  type Agent,
+  type Fragment,
+  factsReadBy,
+  type LayerLimits,
+  type McpServer,
+  type ToolChoice,
+} from '../agent.ts';
 import { conditionCompiler } from '../conditions.ts';
 import { environmentFact, type FactDeclaration, type StatedFacts } from '../facts.ts';
 import { fragmentPaths, list, mustBeAgentFolder } from './folder.ts';
@@ -101,9 +108,7 @@ function compileAll(
   const declared = (name: string) => facts.get(name) ?? environmentFact(name);
   const context = { compile, declared, names: () => facts.keys() };
   const fragments = files.map((file) => compileFragment(file, folder, context));
-  const read = new Set(
-    fragments.flatMap((one) => [...(one.when?.facts ?? []), ...(one.template?.facts ?? [])]),
-  );
+  const read = new Set(fragments.flatMap(factsReadBy));
   for (const name of [...read].sort()) {
     const fact = declared(name);
     if (fact !== undefined) facts.set(name, fact);

@@ -1,7 +1,7 @@
 /** What a provider's prompt cache can reuse from one composed text for the next, by the rules that providers publish. */
 import { sha256 } from '../../digest.ts';
 import type { Composition, LayerId } from '../../protocol/composition.ts';
-import { type Agent, declarationOf } from '../agent.ts';
+import { type Agent, declarationOf, factsReadBy } from '../agent.ts';
 import { tokenMethod } from '../layers.ts';
 import type { Span } from './spans.ts';
 
@@ -163,7 +163,7 @@ function tokensOf(text: Buffer, bytes: number): number {
 /** The volatile facts on which the fragments of a profile hang, templates included. */
 export function volatileFacts(agent: Agent, profile: string): string[] {
   const fragments = (agent.profiles.get(profile) ?? []).flatMap((id) => agent.fragments.get(id) ?? []);
-  const names = fragments.flatMap((one) => [...(one.when?.facts ?? []), ...(one.template?.facts ?? [])]);
+  const names = fragments.flatMap(factsReadBy);
   return [...new Set(names)].filter((name) => declarationOf(agent, name)?.volatile === true).sort();
 }
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { sha256 } from '../../digest.ts';
 import type { Composition } from '../../protocol/composition.ts';
-import { type Agent, declarationOf } from '../agent.ts';
+import { type Agent, declarationOf, factsReadBy } from '../agent.ts';
 import { compose } from '../compose.ts';
 import { fragmentsOf, type Situation } from '../situation.ts';
 import { ProofError } from './errors.ts';
@@ -105,7 +105,7 @@ function pinOf(agent: Agent, situation: Situation, composition: Composition, fil
 
 function factsUsed(agent: Agent, situation: Situation): Pin['facts'] {
   const fragments = fragmentsOf(agent, situation.profile);
-  const names = fragments.flatMap((one) => [...(one.when?.facts ?? []), ...(one.template?.facts ?? [])]);
+  const names = fragments.flatMap(factsReadBy);
   return Object.fromEntries(
     [...new Set(names)].sort().map((name) => {
       const found = situation.facts.get(name);

@@ -69,8 +69,9 @@ export function openFacts(agent: Agent, name: string, situation: Situation): Ope
     };
     if (fragment.when !== null) decide(fragment.when);
     const value = fragment.when === null ? true : fragment.when.evaluate(read);
-    if ((value ?? fragment.unknown === 'keep') && fragment.template !== null)
-      pieces(fragment.template.pieces);
+    if (!(value ?? fragment.unknown === 'keep')) continue;
+    pieces(fragment.template?.pieces ?? []);
+    fragment.render?.facts.forEach(need);
   }
   return open;
 }

@@ -3,6 +3,7 @@ import type { Composition } from '../../protocol/composition.ts';
 import type { Agent } from '../agent.ts';
 import { compose } from '../compose.ts';
 import { settle } from '../settle.ts';
+import { fragmentsOf } from '../situation.ts';
 import { type Contradiction, contradictions } from './contradictions.ts';
 import { type Cuts, cutNotes, type Possible } from './fact-values.ts';
 import { factTypesOf } from './fragment-decider.ts';
@@ -67,6 +68,7 @@ export async function spaceOf(agent: Agent, profile: string, locked: ReadonlySet
   const product = groups.reduce((count, { reached }) => count * (reached?.length ?? 1), 1);
   const all = product <= listedMax;
   const prompts = listed(groups, (example) => compose(agent, situationAt(base, example)), locked);
+  const written = writtenNotes(agent, profile);
   const sizes = prompts.map((prompt) => prompt.bytes);
   return {
     agent: agent.key,
@@ -74,13 +76,13 @@ export async function spaceOf(agent: Agent, profile: string, locked: ReadonlySet
     groups: groups.map(described),
     // Two ways may come to the same text, which shows only where all are composed.
     count: all ? prompts.length : product,
-    complete: groups.every(({ reached }) => reached !== null),
+    complete: groups.every(({ reached }) => reached !== null) && written.length === 0,
     bytes: all ? { min: Math.min(...sizes), max: Math.max(...sizes) } : extremes(agent, base, groups),
     prompts,
     ...presence(groups),
     contradictions: groups.flatMap((group) => contradictions(group, types)),
     notLocked: all ? prompts.filter((one) => !one.locked).length : Math.max(0, product - locked.size),
-    notes: notesOf(agent, groups, cuts),
+    notes: [...notesOf(agent, groups, cuts), ...written],
   };
 }
 
@@ -150,6 +152,15 @@ function presence(groups: readonly Group[]): Pick<Space, 'never' | 'always'> {
     });
   }
   return { never, always };
+}
+
+// What a function makes of facts cannot be told by looking at it.
+function writtenNotes(agent: Agent, profile: string): string[] {
+  return fragmentsOf(agent, profile).flatMap(({ id, render }) =>
+    render === undefined || render.facts.length === 0
+      ? []
+      : [`not enumerated: what a function writes for ${id}`],
+  );
 }
 
 function notesOf(agent: Agent, groups: readonly Group[], cuts: Cuts): string[] {
