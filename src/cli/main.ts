@@ -14,6 +14,7 @@ import { CliError } from './errors.ts';
 import { exitCodes, usageExitCode } from './exit.ts';
 import type { Interrupts } from './interrupts.ts';
 import { commandMaker, type NewCommand, usageError, withoutHelpForNothing } from './program.ts';
+import { recordCommand } from './record/record.ts';
 import { reportError } from './report-error.ts';
 import { runCommand } from './run/run.ts';
 import { runsCommand } from './runs/runs.ts';
@@ -89,6 +90,7 @@ async function runCommandLine(
     checkCommand(parts),
     diffCommand(parts),
     spaceCommand(parts),
+    recordCommand(parts),
     runCommand(parts, task),
     runsCommand(parts),
   ])
