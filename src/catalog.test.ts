@@ -2,12 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
-import { harnesses, probes, providers, stores, tools, vocabulary } from './catalog.ts';
+import { adapters, harnesses, probes, providers, stores, tools, vocabulary } from './catalog.ts';
 import { memoryStore } from './ledger/stores/memory.ts';
 import { providers as knownProviders } from './native/model/providers.ts';
 
 test('every part loads, and says what it is in one sentence', async () => {
-  for (const part of [...harnesses, ...providers, ...tools, ...stores, ...probes]) {
+  for (const part of [...harnesses, ...adapters, ...providers, ...tools, ...stores, ...probes]) {
     expect(await part.load(), part.name).toBeTruthy();
     expect(part.summary).toMatch(/^[A-Z].+\.$/);
   }
@@ -16,6 +16,8 @@ test('every part loads, and says what it is in one sentence', async () => {
 test('names are those that the parts give themselves', async () => {
   expect(providers.map((provider) => provider.name)).toEqual([...knownProviders.keys()]);
   for (const probe of probes) expect((await probe.load()).name).toBe(probe.name);
+  for (const part of adapters)
+    expect(await part.load()).toMatchObject({ name: part.name, summary: part.summary });
   expect(memoryStore().name).toBe('memory');
   expect(stores.map((store) => store.name)).toEqual(['sqlite', 'memory']);
 });

@@ -1,5 +1,6 @@
 /** The one page that names every part: harnesses, providers, tools, stores and probes, each loaded only when it is used. */
 import type { OptionForm, Vocabulary } from './compose/load/agent.ts';
+import type { Adapter } from './deliver/adapter.ts';
 import type { SkillFolders } from './native/tool/skill-read.ts';
 import type { SqlQueryOptions } from './native/tool/sql-query.ts';
 import type { Json } from './protocol/json.ts';
@@ -22,6 +23,50 @@ export const harnesses = [
     load: async () => (await import('./native/native.ts')).native,
   },
 ] as const satisfies readonly Part<unknown>[];
+
+/** How each harness is delivered to: its controls, and the plan of a run before anything is touched. */
+export const adapters = [
+  {
+    name: 'native',
+    summary: 'A model of your choice, the tools of the agent, and the direct loop between them.',
+    load: async () => (await import('./deliver/harnesses/native/native.ts')).adapter,
+  },
+  {
+    name: 'claude-code',
+    summary: 'Claude Code of Anthropic, the command claude.',
+    load: async () => (await import('./deliver/harnesses/claude-code/claude-code.ts')).adapter,
+  },
+  {
+    name: 'codex',
+    summary: 'Codex of OpenAI, the command codex.',
+    load: async () => (await import('./deliver/harnesses/codex/codex.ts')).adapter,
+  },
+  {
+    name: 'gemini',
+    summary: 'Gemini CLI of Google, the command gemini.',
+    load: async () => (await import('./deliver/harnesses/gemini/gemini.ts')).adapter,
+  },
+  {
+    name: 'opencode',
+    summary: 'opencode, the command opencode.',
+    load: async () => (await import('./deliver/harnesses/opencode/opencode.ts')).adapter,
+  },
+  {
+    name: 'pi',
+    summary: 'pi, the coding agent of the command pi.',
+    load: async () => (await import('./deliver/harnesses/pi/pi.ts')).adapter,
+  },
+  {
+    name: 'qwen-code',
+    summary: 'Qwen Code of Alibaba, the command qwen.',
+    load: async () => (await import('./deliver/harnesses/qwen-code/qwen-code.ts')).adapter,
+  },
+  {
+    name: 'acp',
+    summary: 'Any agent of the Agent Client Protocol, by its command; each is measured by itself.',
+    load: async () => (await import('./deliver/harnesses/acp/acp.ts')).adapter,
+  },
+] as const satisfies readonly Part<Adapter>[];
 
 export const providers = [
   {

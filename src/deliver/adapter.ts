@@ -25,7 +25,9 @@ export interface NoControl {
 export type Controls = { readonly [I in Intent]: Control | NoControl };
 
 /** Dimension → the native way in which it is delivered. What is not named is refused. */
-export type DimensionControls = { readonly [D in Dimension]?: string };
+export type DimensionControls = {
+  readonly [D in Dimension]?: { readonly control: string; readonly transport: Transport };
+};
 
 /** A request that passed the seam: only `planDelivery` makes one, so no adapter is reached around it. */
 export interface Resolved {
@@ -39,8 +41,25 @@ export interface Resolved {
  * What an adapter makes of a resolved request: the parts of a plan that are its own. `planDelivery` adds the rest
  * (names, cell, receipts of the controls) and holds the limits of every transport.
  */
-export type AdapterPlan = Pick<DeliveryPlan, 'argv' | 'env' | 'inherit' | 'files' | 'seeds' | 'stdin'> &
-  Partial<Pick<DeliveryPlan, 'acp' | 'ambient' | 'residue' | 'notices'>>;
+export type AdapterPlan = Partial<
+  Pick<
+    DeliveryPlan,
+    | 'program'
+    | 'argv'
+    | 'env'
+    | 'inherit'
+    | 'files'
+    | 'seeds'
+    | 'stdin'
+    | 'acp'
+    | 'ambient'
+    | 'residue'
+    | 'notices'
+  >
+> & {
+  /** How the task travels. */
+  readonly task: { readonly control: string; readonly transport: Transport };
+};
 
 /** What a driver does with a session that is continued. */
 export type ResumeRule =
@@ -59,7 +78,7 @@ export interface Adapter {
   readonly name: string;
   /** One sentence for a list. */
   readonly summary: string;
-  /** The command that is looked up; null where nothing is started. */
+  /** The command that is looked up; null where nothing is started, or where the request names it. */
   readonly program: string | null;
   /** What makes the command print its version; empty where it has none. */
   readonly versionArgv: readonly string[];
@@ -71,7 +90,11 @@ export interface Adapter {
   family(model: string | null): string;
   /** Variables that hold a key of the caller, so that it is known how the harness will log in. */
   readonly keyVariables: readonly string[];
+  /** Names of variables that steer the harness itself; a request cannot set one. */
+  readonly owns: RegExp;
   readonly resume: ResumeRule;
+  /** False for a harness of our own, whose bytes our own tests hold. */
+  readonly needsCell?: false;
   /** Measured cells that ship with the package. */
   readonly cells: readonly Cell[];
   /** Throws a `deliver.*` refusal for what it cannot honour after all. */

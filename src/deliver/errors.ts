@@ -3,6 +3,7 @@ import { type ErrorExtra, type ErrorTable, WritError } from '../errors.ts';
 
 export const deliverErrors = {
   'deliver.bad-request': { kind: 'input', about: 'A field of the request is not what it has to be.' },
+  'deliver.bad-cells': { kind: 'input', about: 'A file of measurements is not what it has to be.' },
   'deliver.unknown-harness': {
     kind: 'refused',
     about: 'No adapter bears the name, so no intent is honoured.',

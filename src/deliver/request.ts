@@ -65,6 +65,8 @@ export interface RequestedDimensions {
   readonly env?: { readonly [name: string]: string };
   /** True for any JSON object; else the schema that the answer keeps. */
   readonly json?: true | { readonly [key: string]: Json };
+  /** The agent to start, where the harness is a protocol and not a program: its command and arguments. */
+  readonly agent?: readonly string[];
 }
 
 /** A request. Closed JSON: everything that a plan depends on stands in it. */

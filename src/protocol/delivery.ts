@@ -25,6 +25,7 @@ export const dimensions = [
   'outputTokensMax',
   'env',
   'json',
+  'agent',
 ] as const;
 export type Dimension = (typeof dimensions)[number];
 
@@ -128,9 +129,8 @@ export interface UsedControl {
 
 /** What an agent of the Agent Client Protocol is told, beside its start. */
 export interface AcpTurn {
-  /** Parameters of `session/new`, or of `session/load` where a session is continued. */
+  /** Parameters of `session/new`. */
   readonly session: { readonly [name: string]: Json };
-  readonly resume: string | null;
   /** Content of `session/prompt`. */
   readonly prompt: string;
 }

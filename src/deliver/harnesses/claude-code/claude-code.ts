@@ -1,0 +1,177 @@
+/** Claude Code: its controls, and the plan of one run of it. */
+import { join } from 'node:path';
+import type { DeliveryPlan, PlannedFile } from '../../../protocol/delivery.ts';
+import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
+import { readCells } from '../../cells.ts';
+import { describedFile, jsonFile, skillFiles } from '../../markdown-file.ts';
+import { modelFamily } from '../../model-family.ts';
+import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
+import cells from './cells.json' with { type: 'json' };
+
+const permissionFlags: { readonly [M in PermissionMode]: readonly string[] } = {
+  read: ['--disallowed-tools', 'Bash,Edit,Write,MultiEdit,NotebookEdit,WebFetch'],
+  edit: ['--permission-mode', 'acceptEdits'],
+  all: ['--dangerously-skip-permissions'],
+};
+
+/** The harness of the command `claude`. */
+export const adapter: Adapter = {
+  name: 'claude-code',
+  summary: 'Claude Code of Anthropic, the command claude.',
+  program: 'claude',
+  versionArgv: ['--version'],
+  declares: {
+    budget: 'observed',
+    approval: 'none',
+    effects: 'observed',
+    resume: 'observed',
+    cancel: 'observed',
+  },
+  controls: {
+    replace: {
+      control: '--system-prompt-file',
+      transport: 'file',
+      lands: 'the last part of the system prompt, whole',
+    },
+    append: {
+      control: '--append-system-prompt-file',
+      transport: 'file',
+      lands: 'the end of the last part of the system prompt, after a blank line',
+    },
+    developer: { none: 'it has no message of role developer' },
+    context: {
+      control: 'CLAUDE.md',
+      transport: 'file',
+      lands: 'a reminder in the first user message, under a heading of its own',
+    },
+  },
+  dimensions: {
+    model: { control: '--model', transport: 'argv' },
+    skills: { control: 'skills/NAME/SKILL.md', transport: 'file' },
+    mcpServers: { control: '--mcp-config', transport: 'file' },
+    permissions: { control: '--permission-mode, --disallowed-tools', transport: 'argv' },
+    hooks: { control: '--settings', transport: 'file' },
+    subagents: { control: 'agents/NAME.md', transport: 'file' },
+    commands: { control: 'commands/NAME.md', transport: 'file' },
+    contextFiles: { control: 'rules/NAME.md', transport: 'file' },
+    reasoningEffort: { control: '--effort', transport: 'argv' },
+    outputTokensMax: { control: 'CLAUDE_CODE_MAX_OUTPUT_TOKENS', transport: 'env' },
+    env: { control: 'its environment', transport: 'env' },
+    json: { control: '--json-schema', transport: 'argv' },
+  },
+  family: modelFamily,
+  keyVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
+  owns: /^(CLAUDE|ANTHROPIC|DISABLE)_/,
+  resume: 'send-again',
+  cells: readCells(cells, 'cells of claude-code'),
+  plan,
+};
+
+function plan({ request }: Resolved): AdapterPlan {
+  const files = plannedFiles(request);
+  return {
+    argv: [
+      '-p',
+      ...['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'],
+      '--include-partial-messages',
+      // Only the home's own files are the user's here; those of the workspace stay out.
+      ...['--setting-sources', files.some(({ path }) => path.startsWith('claude/')) ? 'user' : ''],
+      '--strict-mcp-config',
+      ...controlArgv(request),
+      ...dimensionArgv(request),
+      ...(request.resume === null ? [] : ['--resume', request.resume]),
+    ],
+    env: environment(request),
+    inherit: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    files,
+    seeds: [
+      {
+        from: '.claude/.credentials.json',
+        variable: 'CLAUDE_CONFIG_DIR',
+        below: '.credentials.json',
+        to: 'claude/.credentials.json',
+      },
+    ],
+    // One JSON line carries any text; a task in argv could be taken for an option.
+    stdin: `${JSON.stringify({ type: 'user', message: { role: 'user', content: request.task } })}\n`,
+    task: { control: '--input-format stream-json', transport: 'stdin' },
+  };
+}
+
+function controlArgv({ intent, home }: DeliveryRequest): readonly string[] {
+  const file = join(home, 'prompt.md');
+  if (intent === 'replace') return ['--system-prompt-file', file];
+  return intent === 'append' ? ['--append-system-prompt-file', file] : [];
+}
+
+function dimensionArgv(request: DeliveryRequest): readonly string[] {
+  const { model, mcpServers, permissions, hooks, reasoningEffort, json, home } = request;
+  return [
+    ...(model === undefined ? [] : ['--model', model]),
+    ...(mcpServers === undefined ? [] : ['--mcp-config', join(home, 'mcp.json')]),
+    ...(permissions === undefined ? [] : permissionFlags[permissions]),
+    ...(hooks === undefined ? [] : ['--settings', join(home, 'settings.json')]),
+    ...(reasoningEffort === undefined ? [] : ['--effort', reasoningEffort]),
+    ...(json === undefined
+      ? []
+      : ['--json-schema', JSON.stringify(json === true ? { type: 'object' } : json)]),
+  ];
+}
+
+function environment({ home, baseUrl, outputTokensMax }: DeliveryRequest): DeliveryPlan['env'] {
+  return {
+    CLAUDE_CONFIG_DIR: join(home, 'claude'),
+    // A title is asked of the model with a prompt of its own.
+    CLAUDE_CODE_DISABLE_TERMINAL_TITLE: '1',
+    DISABLE_AUTOUPDATER: '1',
+    DISABLE_TELEMETRY: '1',
+    DISABLE_ERROR_REPORTING: '1',
+    ...(baseUrl === null ? {} : { ANTHROPIC_BASE_URL: baseUrl }),
+    ...(outputTokensMax === undefined ? {} : { CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(outputTokensMax) }),
+  };
+}
+
+function plannedFiles(request: DeliveryRequest): readonly PlannedFile[] {
+  const {
+    intent,
+    text,
+    mcpServers,
+    hooks,
+    skills,
+    subagents = [],
+    commands = [],
+    contextFiles = [],
+  } = request;
+  const prompt = { path: intent === 'context' ? 'claude/CLAUDE.md' : 'prompt.md', text };
+  return [
+    { ...prompt, until: 'run' },
+    ...(mcpServers === undefined ? [] : [jsonFile('mcp.json', { mcpServers: serversOf(mcpServers) })]),
+    ...(hooks === undefined ? [] : [jsonFile('settings.json', { hooks })]),
+    ...skillFiles('claude/skills', skills),
+    ...subagents.map(({ name, description, text }) =>
+      describedFile(`claude/agents/${name}.md`, { name, description }, text),
+    ),
+    ...commands.map(({ name, description, text }) =>
+      describedFile(`claude/commands/${name}.md`, { description }, text),
+    ),
+    ...contextFiles.map(
+      ({ name, text }): PlannedFile => ({ path: `claude/rules/${name}.md`, text, until: 'session' }),
+    ),
+  ];
+}
+
+function serversOf(servers: NonNullable<DeliveryRequest['mcpServers']>) {
+  return Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, serverOf(server)]));
+}
+
+function serverOf(server: RequestedServer) {
+  if (!('command' in server)) return { type: 'http', url: server.url, headers: server.headers ?? {} };
+  // It fills in variables of its own environment, so no value has to stand in a file.
+  const named = Object.fromEntries((server.envFrom ?? []).map((name) => [name, `\${${name}}`]));
+  return {
+    type: 'stdio',
+    command: server.command,
+    args: server.args ?? [],
+    env: { ...server.env, ...named },
+  };
+}

@@ -1,0 +1,199 @@
+/** Codex: its controls, and the plan of one run of it. */
+import { join } from 'node:path';
+import type { PlannedFile } from '../../../protocol/delivery.ts';
+import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
+import { readCells } from '../../cells.ts';
+import { skillFiles } from '../../markdown-file.ts';
+import { modelFamily } from '../../model-family.ts';
+import { refusal } from '../../permit.ts';
+import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
+import cells from './cells.json' with { type: 'json' };
+import { configToml } from './config-toml.ts';
+
+const sandboxes: { readonly [M in PermissionMode]: string } = {
+  read: 'read-only',
+  edit: 'workspace-write',
+  all: 'danger-full-access',
+};
+
+/** Of a file of project instructions it reads this much and silently drops the rest. */
+const contextBytesMax = 32_768;
+
+/** The harness of the command `codex`. */
+export const adapter: Adapter = {
+  name: 'codex',
+  summary: 'Codex of OpenAI, the command codex.',
+  program: 'codex',
+  versionArgv: ['--version'],
+  declares: {
+    budget: 'observed',
+    approval: 'none',
+    effects: 'observed',
+    resume: 'observed',
+    cancel: 'observed',
+  },
+  controls: {
+    replace: {
+      control: 'model_instructions_file',
+      transport: 'file',
+      lands: 'a developer message in the place of the base prompt, whole',
+    },
+    append: { none: 'what it adds becomes a developer message beside the system prompt' },
+    developer: {
+      control: 'developer_instructions',
+      transport: 'file',
+      lands: 'a part of its own in the developer message',
+    },
+    context: {
+      control: 'AGENTS.md',
+      transport: 'file',
+      lands: 'a user message, under a heading of its own',
+    },
+  },
+  dimensions: {
+    model: { control: 'model', transport: 'file' },
+    skills: { control: 'skills/NAME/SKILL.md', transport: 'file' },
+    mcpServers: { control: 'mcp_servers.NAME', transport: 'file' },
+    permissions: { control: 'sandbox_mode', transport: 'file' },
+    contextFiles: { control: 'AGENTS.md', transport: 'file' },
+    reasoningEffort: { control: 'model_reasoning_effort', transport: 'file' },
+    env: { control: 'its environment', transport: 'env' },
+    json: { control: '--output-schema', transport: 'file' },
+  },
+  family: modelFamily,
+  keyVariables: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
+  owns: /^(CODEX|OPENAI)_/,
+  resume: 'kept',
+  cells: readCells(cells, 'cells of codex'),
+  plan,
+};
+
+function plan({ request }: Resolved): AdapterPlan {
+  const { home, resume, json } = request;
+  const schema = json === undefined ? [] : ['--output-schema', join(home, 'schema.json')];
+  return {
+    argv: [
+      'exec',
+      ...(resume === null ? [] : ['resume']),
+      '--json',
+      '--skip-git-repo-check',
+      ...schema,
+      ...(resume === null ? [] : [resume]),
+      // The task is read from stdin, where nothing is taken for an option.
+      '-',
+    ],
+    env: { CODEX_HOME: join(home, 'codex') },
+    inherit: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
+    files: plannedFiles(request),
+    seeds: [{ from: '.codex/auth.json', variable: 'CODEX_HOME', below: 'auth.json', to: 'codex/auth.json' }],
+    stdin: request.task,
+    task: { control: 'codex exec -', transport: 'stdin' },
+    residue: ['permissions and other developer messages of its own'],
+  };
+}
+
+function plannedFiles(request: DeliveryRequest): readonly PlannedFile[] {
+  const { intent, text, home, resume, json, skills } = request;
+  // What it was told at the start it keeps; told again, the text would stand twice.
+  const first = resume === null;
+  const replace = first && intent === 'replace';
+  const developer = first && intent === 'developer';
+  const config = configToml(
+    {
+      ...(replace ? { model_instructions_file: join(home, 'prompt.md') } : {}),
+      ...(developer ? { developer_instructions: text } : {}),
+      ...settings(request),
+    },
+    tables(request),
+  );
+  return [
+    { path: 'codex/config.toml', text: config, until: 'run' },
+    ...(replace ? [{ path: 'prompt.md', text, until: 'run' } as const] : []),
+    ...contextFile(request),
+    ...skillFiles('codex/skills', skills),
+    ...(json === undefined ? [] : [schemaFile(json)]),
+  ];
+}
+
+function settings({ model, permissions, reasoningEffort, baseUrl, json }: DeliveryRequest) {
+  if (json === true)
+    throw refusal('deliver.dimension-unsupported', 'codex takes a schema of the answer, not any object.', {
+      harness: 'codex',
+      field: 'json',
+      requirement: 'a native way to ask for any JSON object',
+      alternative: 'a schema under json',
+      able: [],
+    });
+  return {
+    // Files of the project stay out; those of our own home are not counted by this.
+    project_doc_max_bytes: 0,
+    check_for_update_on_startup: false,
+    ...(baseUrl === null ? {} : { model_provider: 'writ' }),
+    ...(model === undefined ? {} : { model }),
+    ...(permissions === undefined ? {} : { sandbox_mode: sandboxes[permissions] }),
+    ...(reasoningEffort === undefined ? {} : { model_reasoning_effort: reasoningEffort }),
+  };
+}
+
+function tables({ baseUrl, skills, mcpServers = {} }: DeliveryRequest) {
+  const provider = {
+    name: 'writ',
+    base_url: baseUrl ?? '',
+    env_key: 'OPENAI_API_KEY',
+    wire_api: 'responses',
+  };
+  return {
+    // Without a network each run would wait for its statistics to be taken.
+    analytics: { enabled: false },
+    skills: { include_instructions: skills !== undefined },
+    ...(baseUrl === null ? {} : { 'model_providers.writ': provider }),
+    ...Object.fromEntries(
+      Object.entries(mcpServers).map(([name, server]) => [
+        `mcp_servers.${serverKey(name)}`,
+        serverOf(server),
+      ]),
+    ),
+  };
+}
+
+// It drops a name that needs quotes without a word.
+function serverKey(name: string): string {
+  if (/^[A-Za-z0-9_-]+$/.test(name)) return name;
+  throw refusal('deliver.dimension-unsupported', `codex drops an MCP server that is named ${name}.`, {
+    harness: 'codex',
+    field: 'mcpServers',
+    requirement: 'a name of letters, digits, dashes and underscores',
+    alternative: 'another name for the server',
+    able: [],
+  });
+}
+
+function serverOf(server: RequestedServer) {
+  if (!('command' in server)) return { url: server.url, http_headers: server.headers ?? {} };
+  const { command, args = [], env = {}, envFrom = [] } = server;
+  return { command, args, env, env_vars: envFrom };
+}
+
+function contextFile({ intent, text, contextFiles = [] }: DeliveryRequest): readonly PlannedFile[] {
+  const texts = [...(intent === 'context' ? [text] : []), ...contextFiles.map((file) => file.text)];
+  if (texts.length === 0) return [];
+  const whole = texts.join('\n\n');
+  const bytes = Buffer.byteLength(whole);
+  if (bytes > contextBytesMax)
+    throw refusal(
+      'deliver.too-large',
+      `AGENTS.md would have ${bytes} bytes, and codex reads ${contextBytesMax}; ${bytes - contextBytesMax} would be lost.`,
+      {
+        harness: 'codex',
+        field: intent === 'context' ? 'text' : 'contextFiles',
+        requirement: 'every byte as it is',
+        alternative: 'the developer intent, or a shorter text',
+        able: [],
+      },
+    );
+  return [{ path: 'codex/AGENTS.md', text: whole, until: 'run' }];
+}
+
+function schemaFile(json: NonNullable<DeliveryRequest['json']>): PlannedFile {
+  return { path: 'schema.json', text: JSON.stringify(json), until: 'run' };
+}

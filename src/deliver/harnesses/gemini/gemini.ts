@@ -1,0 +1,143 @@
+/** Gemini CLI: its controls, and the plan of one run of it. */
+import { join } from 'node:path';
+import type { PlannedFile } from '../../../protocol/delivery.ts';
+import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
+import { readCells } from '../../cells.ts';
+import { jsonFile, skillFiles } from '../../markdown-file.ts';
+import { modelFamily } from '../../model-family.ts';
+import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
+import { firstWay } from '../../transport.ts';
+import cells from './cells.json' with { type: 'json' };
+
+const approvals: { readonly [M in PermissionMode]: string } = {
+  read: 'default',
+  edit: 'auto_edit',
+  all: 'yolo',
+};
+
+/** The harness of the command `gemini`. */
+export const adapter: Adapter = {
+  name: 'gemini',
+  summary: 'Gemini CLI of Google, the command gemini.',
+  program: 'gemini',
+  versionArgv: ['--version'],
+  declares: {
+    budget: 'observed',
+    approval: 'none',
+    effects: 'observed',
+    resume: 'observed',
+    cancel: 'observed',
+  },
+  controls: {
+    replace: { control: 'GEMINI_SYSTEM_MD', transport: 'file', lands: 'the system instruction, whole' },
+    append: { none: 'its memory file is the only text it adds, under headings of its own' },
+    developer: { none: 'its protocol has no role developer' },
+    context: {
+      control: 'GEMINI.md',
+      transport: 'file',
+      lands: 'the end of the system instruction, inside headings of its own',
+    },
+  },
+  dimensions: {
+    model: { control: '--model', transport: 'argv' },
+    skills: { control: 'skills/NAME/SKILL.md', transport: 'file' },
+    mcpServers: { control: 'mcpServers', transport: 'file' },
+    permissions: { control: '--approval-mode', transport: 'argv' },
+    commands: { control: 'commands/NAME.toml', transport: 'file' },
+    env: { control: 'its environment', transport: 'env' },
+  },
+  family: modelFamily,
+  keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+  owns: /^(GEMINI|GOOGLE)_/,
+  resume: 'send-again',
+  cells: readCells(cells, 'cells of gemini'),
+  plan,
+};
+
+function plan({ request }: Resolved): AdapterPlan {
+  const { home, intent, baseUrl, mcpServers = {} } = request;
+  const servers = Object.keys(mcpServers);
+  return {
+    argv: [
+      ...['--output-format', 'stream-json', '--skip-trust'],
+      // Without this a server starts and its tools are not shown; with a name that none bears nothing of others is.
+      ...['--allowed-mcp-server-names', servers.length === 0 ? 'none' : servers.join(',')],
+      ...(request.model === undefined ? [] : ['--model', request.model]),
+      ...(request.permissions === undefined ? [] : ['--approval-mode', approvals[request.permissions]]),
+      ...(request.resume === null ? [] : ['--resume', request.resume]),
+    ],
+    env: {
+      GEMINI_CLI_HOME: home,
+      // Set in every case, so that no file of the workspace can set it.
+      GEMINI_SYSTEM_MD: intent === 'replace' ? join(home, 'prompt.md') : '0',
+      GEMINI_CLI_NO_RELAUNCH: 'true',
+      ...(baseUrl === null ? {} : { GOOGLE_GEMINI_BASE_URL: baseUrl }),
+    },
+    inherit: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    files: plannedFiles(request),
+    seeds: ['oauth_creds.json', 'google_accounts.json'].map((file) => ({
+      from: `.gemini/${file}`,
+      variable: 'GEMINI_CLI_HOME',
+      below: `.gemini/${file}`,
+      to: `.gemini/${file}`,
+    })),
+    stdin: request.task,
+    task: { control: 'stdin', transport: 'stdin' },
+    ambient: [{ path: 'GEMINI.md', where: 'upward', touches: 'beside' }],
+    residue: ['a list of the files of the workspace, in the first user message'],
+    notices:
+      request.model === undefined
+        ? ['Without a model gemini first asks a smaller one which to use, with a prompt of its own.']
+        : [],
+  };
+}
+
+function plannedFiles(request: DeliveryRequest): readonly PlannedFile[] {
+  const { intent, text, skills, commands = [] } = request;
+  return [
+    intent === 'replace' ? { path: 'prompt.md', text, until: 'run' } : memoryFile(text),
+    jsonFile('.gemini/settings.json', settings(request)),
+    ...skillFiles('.gemini/skills', skills),
+    ...commands.map(
+      ({ name, description, text }): PlannedFile => ({
+        path: `.gemini/commands/${name}.toml`,
+        text: `description = ${JSON.stringify(description)}\nprompt = ${JSON.stringify(text)}\n`,
+        until: 'session',
+      }),
+    ),
+  ];
+}
+
+/** Its memory takes a word behind an at sign for a file, and puts that file's text in its place. */
+function memoryFile(text: string): PlannedFile {
+  firstWay('gemini', 'text', text, [
+    {
+      control: 'GEMINI.md',
+      transport: 'file',
+      fault: (memory) =>
+        /(^|\s)@\S/.test(memory) ? { kind: 'content', why: 'a word behind an at sign is an import' } : null,
+    },
+  ]);
+  return { path: '.gemini/GEMINI.md', text, until: 'run' };
+}
+
+function settings({ authMode, mcpServers = {} }: DeliveryRequest) {
+  return {
+    security: {
+      auth: { selectedType: authMode === 'api-key' ? 'gemini-api-key' : 'oauth-personal' },
+    },
+    privacy: { usageStatisticsEnabled: false },
+    general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+    // An .env of the workspace could send the requests elsewhere.
+    advanced: { ignoreLocalEnv: true },
+    mcpServers: Object.fromEntries(
+      Object.entries(mcpServers).map(([name, server]) => [name, serverOf(server)]),
+    ),
+  };
+}
+
+function serverOf(server: RequestedServer) {
+  if (!('command' in server)) return { httpUrl: server.url, headers: server.headers ?? {} };
+  const named = Object.fromEntries((server.envFrom ?? []).map((name) => [name, `\${${name}}`]));
+  return { command: server.command, args: server.args ?? [], env: { ...server.env, ...named } };
+}

@@ -1,0 +1,175 @@
+/** opencode: its controls, and the plan of one run of it. */
+import { join } from 'node:path';
+import type { PlannedFile } from '../../../protocol/delivery.ts';
+import type { Json } from '../../../protocol/json.ts';
+import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
+import { readCells } from '../../cells.ts';
+import { describedFile, skillFiles } from '../../markdown-file.ts';
+import { modelFamily } from '../../model-family.ts';
+import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
+import cells from './cells.json' with { type: 'json' };
+
+const permissionMaps: { readonly [M in PermissionMode]: { readonly [tool: string]: string } } = {
+  read: { edit: 'deny', bash: 'deny', webfetch: 'deny' },
+  edit: { edit: 'allow', bash: 'deny', webfetch: 'deny' },
+  all: { edit: 'allow', bash: 'allow', webfetch: 'allow' },
+};
+
+/** The harness of the command `opencode`. */
+export const adapter: Adapter = {
+  name: 'opencode',
+  summary: 'opencode, the command opencode.',
+  program: 'opencode',
+  versionArgv: ['--version'],
+  declares: {
+    budget: 'observed',
+    approval: 'none',
+    effects: 'observed',
+    resume: 'observed',
+    cancel: 'observed',
+  },
+  controls: {
+    replace: {
+      control: 'agent.build.prompt',
+      transport: 'file',
+      lands: 'the start of the system message',
+    },
+    append: {
+      control: 'instructions',
+      transport: 'file',
+      lands: 'inside the system message, under the line "Instructions from: …"',
+    },
+    developer: { none: 'it has no message of role developer' },
+    context: {
+      control: 'AGENTS.md',
+      transport: 'file',
+      lands: 'inside the system message, under the line "Instructions from: …"',
+    },
+  },
+  dimensions: {
+    model: { control: '--model', transport: 'argv' },
+    skills: { control: 'skill/NAME/SKILL.md', transport: 'file' },
+    mcpServers: { control: 'mcp', transport: 'file' },
+    permissions: { control: 'permission', transport: 'file' },
+    subagents: { control: 'agent/NAME.md', transport: 'file' },
+    commands: { control: 'command/NAME.md', transport: 'file' },
+    contextFiles: { control: 'instructions', transport: 'file' },
+    reasoningEffort: { control: '--variant', transport: 'argv' },
+    temperature: { control: 'agent.build.temperature', transport: 'file' },
+    env: { control: 'its environment', transport: 'env' },
+  },
+  family: modelFamily,
+  keyVariables: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'OPENROUTER_API_KEY', 'OPENCODE_API_KEY'],
+  owns: /^(OPENCODE|XDG)_/,
+  resume: 'send-again',
+  cells: readCells(cells, 'cells of opencode'),
+  plan,
+};
+
+function plan({ request }: Resolved): AdapterPlan {
+  const { home, model, reasoningEffort, resume, baseUrl } = request;
+  return {
+    argv: [
+      'run',
+      ...['--format', 'json'],
+      // A title is else asked of the model, with a prompt of its own.
+      ...['--title', 'writ'],
+      ...(model === undefined ? [] : ['--model', baseUrl === null ? model : `writ/${model}`]),
+      ...(reasoningEffort === undefined ? [] : ['--variant', reasoningEffort]),
+      ...(resume === null ? [] : ['--session', resume]),
+    ],
+    env: {
+      XDG_CONFIG_HOME: join(home, 'config'),
+      XDG_DATA_HOME: join(home, 'data'),
+      XDG_STATE_HOME: join(home, 'state'),
+      XDG_CACHE_HOME: join(home, 'cache'),
+      OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+      OPENCODE_DISABLE_CLAUDE_CODE: '1',
+      OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+    },
+    inherit: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'OPENROUTER_API_KEY', 'OPENCODE_API_KEY'],
+    files: plannedFiles(request),
+    seeds: [
+      {
+        from: '.local/share/opencode/auth.json',
+        variable: 'XDG_DATA_HOME',
+        below: 'opencode/auth.json',
+        to: 'data/opencode/auth.json',
+      },
+    ],
+    stdin: request.task,
+    task: { control: 'stdin', transport: 'stdin' },
+  };
+}
+
+function plannedFiles(request: DeliveryRequest): readonly PlannedFile[] {
+  const { intent, text, skills, subagents = [], commands = [], contextFiles = [] } = request;
+  const own = 'config/opencode';
+  const addition: PlannedFile = { path: 'prompt.md', text, until: 'run' };
+  return [
+    { path: `${own}/opencode.json`, text: configText(request), until: 'run' },
+    ...(intent === 'append' ? [addition] : []),
+    ...(intent === 'context' ? [{ ...addition, path: `${own}/AGENTS.md` }] : []),
+    ...contextFiles.map(
+      ({ name, text }): PlannedFile => ({ path: `instructions/${name}.md`, text, until: 'session' }),
+    ),
+    ...skillFiles(`${own}/skill`, skills),
+    ...subagents.map(({ name, description, text }) =>
+      describedFile(`${own}/agent/${name}.md`, { description, mode: 'subagent' }, text),
+    ),
+    ...commands.map(({ name, description, text }) =>
+      describedFile(`${own}/command/${name}.md`, { description }, text),
+    ),
+  ];
+}
+
+/**
+ * It fills `{env:…}` and `{file:…}` into the text of its configuration before it is read as JSON, so a brace in a text of
+ * ours is written as an escape, which that does not find.
+ */
+function configText(request: DeliveryRequest): string {
+  const text = JSON.stringify(config(request), null, 2);
+  return `${text.replaceAll(/\{(?=env:|file:)/g, '\\u007b').replaceAll(filled, (_, name: string) => `{env:${name}}`)}\n`;
+}
+
+// Stands for a variable that opencode itself is to fill in; no text of a request can hold it.
+const filled = /<\\u007fenv:([A-Za-z0-9_]+)>/g;
+const fill = (name: string) => `<\u007Fenv:${name}>`;
+
+function config({ intent, text, home, baseUrl, model, ...request }: DeliveryRequest): Json {
+  const { permissions, temperature, contextFiles = [], mcpServers = {} } = request;
+  const instructions = [
+    ...(intent === 'append' ? [join(home, 'prompt.md')] : []),
+    ...contextFiles.map(({ name }) => join(home, 'instructions', `${name}.md`)),
+  ];
+  const build = {
+    ...(intent === 'replace' ? { prompt: text } : {}),
+    ...(temperature === undefined ? {} : { temperature }),
+  };
+  return {
+    share: 'disabled',
+    autoupdate: false,
+    instructions,
+    agent: { build },
+    mcp: Object.fromEntries(Object.entries(mcpServers).map(([name, server]) => [name, serverOf(server)])),
+    ...(permissions === undefined ? {} : { permission: permissionMaps[permissions] }),
+    ...(baseUrl === null ? {} : { provider: { writ: providerOf(baseUrl, model ?? 'default') } }),
+  };
+}
+
+function providerOf(baseURL: string, model: string): Json {
+  return {
+    npm: '@ai-sdk/openai-compatible',
+    options: { baseURL, apiKey: fill('OPENAI_API_KEY') },
+    models: { [model]: {} },
+  };
+}
+
+function serverOf(server: RequestedServer): Json {
+  if (!('command' in server)) return { type: 'remote', url: server.url, headers: server.headers ?? {} };
+  const named = Object.fromEntries((server.envFrom ?? []).map((name) => [name, fill(name)]));
+  const command = [server.command, ...(server.args ?? [])];
+  return { type: 'local', command, environment: { ...server.env, ...named } };
+}

@@ -1,0 +1,160 @@
+/** pi: its controls, and the plan of one run of it. */
+import { join } from 'node:path';
+import type { PlannedFile } from '../../../protocol/delivery.ts';
+import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
+import { readCells } from '../../cells.ts';
+import { describedFile, jsonFile, skillFiles } from '../../markdown-file.ts';
+import { modelFamily } from '../../model-family.ts';
+import type { DeliveryRequest, PermissionMode } from '../../request.ts';
+import { argumentFault, firstWay, type Way } from '../../transport.ts';
+import cells from './cells.json' with { type: 'json' };
+
+const toolFlags: { readonly [M in PermissionMode]: readonly string[] } = {
+  read: ['--tools', 'read,grep,find,ls'],
+  edit: ['--tools', 'read,grep,find,ls,edit,write'],
+  all: [],
+};
+
+const keys = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY'];
+
+/** The harness of the command `pi`. */
+export const adapter: Adapter = {
+  name: 'pi',
+  summary: 'pi, the coding agent of the command pi.',
+  program: 'pi',
+  versionArgv: ['--version'],
+  declares: {
+    budget: 'observed',
+    approval: 'none',
+    effects: 'observed',
+    resume: 'observed',
+    cancel: 'observed',
+  },
+  controls: {
+    replace: {
+      control: '--system-prompt',
+      transport: 'file',
+      lands: 'the start of the system message',
+    },
+    append: {
+      control: '--append-system-prompt',
+      transport: 'file',
+      lands: 'the system message, before its lines of date and folder',
+    },
+    developer: { none: 'it has no message of its own beside the system prompt' },
+    context: { none: 'its project files can only be read together with those of the workspace' },
+  },
+  dimensions: {
+    model: { control: '--model', transport: 'argv' },
+    skills: { control: '--skill', transport: 'file' },
+    permissions: { control: '--tools', transport: 'argv' },
+    commands: { control: '--prompt-template', transport: 'file' },
+    reasoningEffort: { control: '--thinking', transport: 'argv' },
+    env: { control: 'its environment', transport: 'env' },
+  },
+  family: modelFamily,
+  keyVariables: keys,
+  owns: /^PI_/,
+  resume: 'send-again',
+  cells: readCells(cells, 'cells of pi'),
+  plan,
+};
+
+function plan({ request }: Resolved): AdapterPlan {
+  const { home, intent, task, resume, platform } = request;
+  const way = firstWay('pi', 'task', task, taskWays(platform));
+  // Given even where there is nothing to add: else the workspace's own file would be taken.
+  const addition = intent === 'append' ? join(home, 'prompt.md') : '';
+  return {
+    argv: [
+      ...['--print', '--mode', 'json', '--offline'],
+      ...['--no-context-files', '--no-skills', '--no-extensions', '--no-prompt-templates'],
+      ...['--session-dir', join(home, 'sessions')],
+      ...(intent === 'replace' ? ['--system-prompt', join(home, 'prompt.md')] : []),
+      ...['--append-system-prompt', addition],
+      ...dimensionArgv(request),
+      ...(resume === null ? [] : ['--session', resume]),
+      ...(way.transport === 'argv' ? [task] : []),
+    ],
+    env: { PI_CODING_AGENT_DIR: join(home, 'pi') },
+    inherit: keys,
+    files: plannedFiles(request),
+    seeds: [
+      {
+        from: '.pi/agent/auth.json',
+        variable: 'PI_CODING_AGENT_DIR',
+        below: 'auth.json',
+        to: 'pi/auth.json',
+      },
+    ],
+    stdin: way.transport === 'stdin' ? task : null,
+    task: way,
+    ambient: [
+      ...(intent === 'replace'
+        ? []
+        : [{ path: '.pi/SYSTEM.md', where: 'workspace', touches: 'system' } as const]),
+      { path: '.pi/settings.json', where: 'workspace', touches: 'beside' },
+    ],
+    residue: ['lines that say the date and the folder, at the end of the system message'],
+  };
+}
+
+/** From stdin it takes off blank ends; of an argument it takes a dash for an option and an at sign for a file. */
+function taskWays(platform: NodeJS.Platform): readonly Way[] {
+  return [
+    {
+      control: 'stdin',
+      transport: 'stdin',
+      fault: (task) =>
+        task === task.trim() ? null : { kind: 'content', why: 'it takes off the blanks at both ends' },
+    },
+    {
+      control: 'the last argument',
+      transport: 'argv',
+      fault: (task) =>
+        /^[-@]/.test(task)
+          ? { kind: 'content', why: 'it takes a leading dash or at sign for its own' }
+          : argumentFault(task, platform),
+    },
+  ];
+}
+
+function dimensionArgv({ model, baseUrl, reasoningEffort, ...request }: DeliveryRequest): readonly string[] {
+  const { home, skills = [], commands = [], permissions } = request;
+  return [
+    ...(baseUrl === null ? [] : ['--provider', 'writ']),
+    ...(model === undefined ? [] : ['--model', model]),
+    ...(reasoningEffort === undefined
+      ? []
+      : ['--thinking', reasoningEffort === 'none' ? 'off' : reasoningEffort]),
+    ...skills.flatMap(({ name }) => ['--skill', join(home, 'skills', name)]),
+    ...commands.flatMap(({ name }) => ['--prompt-template', join(home, 'commands', `${name}.md`)]),
+    ...(permissions === undefined ? [] : toolFlags[permissions]),
+  ];
+}
+
+function plannedFiles({
+  text,
+  skills,
+  commands = [],
+  baseUrl,
+  model,
+}: DeliveryRequest): readonly PlannedFile[] {
+  return [
+    { path: 'prompt.md', text, until: 'run' },
+    ...skillFiles('skills', skills),
+    ...commands.map(({ name, description, text }) =>
+      describedFile(`commands/${name}.md`, { description }, text),
+    ),
+    ...(baseUrl === null ? [] : [jsonFile('pi/models.json', modelsOf(baseUrl, model ?? 'default'))]),
+  ];
+}
+
+function modelsOf(baseUrl: string, id: string) {
+  // It reads the key from the variable of this name.
+  return {
+    providers: {
+      writ: { baseUrl, api: 'openai-completions', apiKey: 'OPENAI_API_KEY', models: [{ id }] },
+    },
+  };
+}
