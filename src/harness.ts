@@ -21,6 +21,29 @@ export interface Projection {
   readonly text: string;
   /** By tool: the digest of what an outside server said the tool is. Only of tools that can change while a session lives. */
   readonly definitions?: { readonly [tool: string]: string };
+  /** How tools beyond the listed ones were chosen; left out where there were none to choose from. */
+  readonly surface?: SurfaceRecord;
+}
+
+/** What was decided of the tools that a session was offered beside those its agent lists. */
+export interface SurfaceRecord {
+  /** SHA-256 over all that the choice hangs on. */
+  readonly fingerprint: string;
+  readonly mode: 'compiled' | 'all_tools';
+  /** `room` where all that is allowed was taken as far as it fits, `task` where the words of the task chose. */
+  readonly chosenBy: 'task' | 'room';
+  readonly budgetTokens: number | null;
+  /** What the chosen tools take of it. */
+  readonly tokens: number;
+  readonly offered: number;
+  /** Of each tool that something spoke for: whether it is shown, and one sentence that says why. */
+  readonly decisions: readonly { readonly tool: string; readonly shown: boolean; readonly text: string }[];
+  /** Tools that the task speaks for, below the most that are considered. */
+  readonly cut: readonly string[];
+  /** Tools that nothing in the task speaks for. */
+  readonly hidden: readonly string[];
+  /** Tools whose schema is too large to be shown. */
+  readonly oversized: readonly string[];
 }
 
 export interface Session {
@@ -36,7 +59,7 @@ export interface Harness {
   /** The model it will ask; null where the harness chooses. */
   readonly model: string | null;
   /** Throws what makes the session impossible (a clash of tool names, an unknown model) before anything is recorded. */
-  project(request: { readonly capabilities: readonly string[] }): Promise<Projection>;
+  project(request: { readonly capabilities: readonly string[]; readonly task: string }): Promise<Projection>;
   /** The limits it cannot keep, for instance money where the model's price is unknown. Empty when it can keep them all. */
   unkeepable(
     limits: readonly BudgetCounter[],

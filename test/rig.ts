@@ -29,12 +29,13 @@ export interface RigOptions {
   readonly store?: Store;
   readonly request?: NativeOptions['request'];
   readonly contexts?: NativeOptions['contexts'];
+  readonly offer?: NonNullable<NativeOptions['offer']>;
   readonly prices?: Readonly<Record<string, { prompt: number; completion: number }>>;
 }
 
 /** Opens a rig; `close` also proves that every scripted step was used. */
 export async function openRig(options: RigOptions): Promise<Rig> {
-  const { script, tools = [], prompt = 'You answer tests.', prices, request, contexts = [] } = options;
+  const { script, tools = [], prompt = 'You answer tests.', prices, request, contexts = [], offer } = options;
   const provider = await scriptedProvider(script);
   const store = options.store ?? memoryStore({ clock: systemClock });
   const model = resolveModel(options.model ?? 'local/scripted-1', {
@@ -42,10 +43,17 @@ export async function openRig(options: RigOptions): Promise<Rig> {
     baseUrl: provider.url,
     ...(prices === undefined ? {} : { prices }),
   });
-  const capabilities = [...new Set(tools.map((tool) => tool.capability))];
+  const all = [...tools, ...(offer?.tools ?? [])];
+  const capabilities = [...new Set(all.map((tool) => tool.capability))];
   const events: RunEvent[] = [];
   const seat = {
-    harness: native({ model, tools, contexts, ...(request === undefined ? {} : { request }) }),
+    harness: native({
+      model,
+      tools,
+      contexts,
+      ...(request === undefined ? {} : { request }),
+      ...(offer === undefined ? {} : { offer }),
+    }),
     store,
     clock: systemClock,
     holder: 'test:1:1',
@@ -68,7 +76,7 @@ export async function openRig(options: RigOptions): Promise<Rig> {
       }),
     resume: (run, more = {}) => resumeRun({ ...seat, ...more, run, promptNow: sha256(prompt) }),
     async close() {
-      await Promise.all(tools.map((tool) => tool.close()));
+      await Promise.all(all.map((tool) => tool.close()));
       await model.close();
       await store.close();
       await provider.close();

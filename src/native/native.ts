@@ -4,7 +4,7 @@ import { checkGiven, type GivenContext } from './context/session-contexts.ts';
 import type { Model } from './model/model.ts';
 import { defaultRequestOptions, type RequestOptions } from './request.ts';
 import { openSession } from './session.ts';
-import { projectTools } from './surface.ts';
+import { type Offer, offerTokensUsual, projectTools } from './surface.ts';
 import type { Tool } from './tool/tool.ts';
 
 export interface NativeOptions {
@@ -12,13 +12,16 @@ export interface NativeOptions {
   readonly model: Model;
   /** In the order in which the model sees them; owned by the caller, who closes them. */
   readonly tools?: readonly Tool[];
+  /** More tools, such as those of MCP servers, from which a session chooses what it shows; owned by the caller too. */
+  readonly offer?: Pick<Offer, 'tools'> & Partial<Offer>;
   readonly request?: Partial<RequestOptions>;
   /** Data that the model may look into without reading it; needs the capability 'context'. */
   readonly contexts?: readonly GivenContext[];
 }
 
 /** The native harness. It enforces every guarantee that a harness can declare. */
-export function native({ model, tools = [], request = {}, contexts = [] }: NativeOptions): Harness {
+export function native({ model, tools = [], offer, request = {}, contexts = [] }: NativeOptions): Harness {
+  const offered: Offer = { tools: [], mode: 'compiled', budgetTokens: offerTokensUsual, ...offer };
   const options: RequestOptions = { ...defaultRequestOptions, ...request };
   return {
     name: 'native',
@@ -30,9 +33,9 @@ export function native({ model, tools = [], request = {}, contexts = [] }: Nativ
       cancel: 'enforced',
     },
     model: model.id,
-    project: async ({ capabilities }) => {
-      checkGiven(contexts, capabilities);
-      return projectTools(tools, capabilities, model);
+    project: async (session) => {
+      checkGiven(contexts, session.capabilities);
+      return projectTools(tools, offered, session, model);
     },
     unkeepable: (counters) =>
       counters.includes('costUsd') && model.price === null
@@ -44,6 +47,7 @@ export function native({ model, tools = [], request = {}, contexts = [] }: Nativ
             },
           ]
         : [],
-    open: async (session, host) => openSession(session, host, { model, tools, options, contexts }),
+    open: async (session, host) =>
+      openSession(session, host, { model, tools: [...tools, ...offered.tools], options, contexts }),
   };
 }
