@@ -16,6 +16,8 @@ export interface NewSession {
   readonly clock: Clock;
   readonly composition: Composition;
   readonly capabilities: readonly string[];
+  /** The first one; what the session shows beside its text may be chosen by it. */
+  readonly task: string;
   /** What is needed to open the session again later; stored as it is, so never a secret. */
   readonly origin: SessionRecord['origin'];
 }
@@ -44,7 +46,7 @@ function blobsOf(composition: Composition): readonly [Blob, Blob] {
 export async function createSession(request: NewSession): Promise<OpenedSession> {
   const { harness, composition, capabilities, clock, store, origin } = request;
   // Whatever makes the session impossible is thrown here, before the ledger knows of it.
-  const projection = await harness.project({ capabilities });
+  const projection = await harness.project({ capabilities, task: request.task });
   const [whole, text] = blobsOf(composition);
   const surface = blobOf(JSON.stringify(projection));
   const record: SessionRecord = {
