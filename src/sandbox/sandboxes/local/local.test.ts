@@ -1,0 +1,84 @@
+/** `local` keeps the contract of a sandbox; its own are the refusals of the system, and what it says that it confines. */
+import { chmod, mkdtemp, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { never, openRig, sandboxCases } from '../../sandbox.cases.ts';
+import { startCommand } from '../../start-command.ts';
+import { local } from './local.ts';
+
+const env = { PATH: process.env.PATH, API_KEY: 'canary-1', NODE_OPTIONS: 'canary-2' };
+const open = (folders: { workspace: string; folder: string }) => local({ ...folders, env });
+
+sandboxCases('local', open);
+
+test('it says that it confines nothing, and its folder is of this user alone', async () => {
+  const rig = await openRig(open);
+  try {
+    expect(rig.sandbox.confines).toEqual({ files: false, network: false, processes: false });
+    expect((await stat(rig.folder)).mode & 0o777).toBe(0o700);
+    const locator = await rig.start('echo secret');
+    await rig.finish(locator);
+    const modes = await Promise.all(
+      ['', 'stdout', 'state.json'].map(
+        async (name) => (await stat(join(rig.folder, locator.id, name))).mode & 0o077,
+      ),
+    );
+    expect(modes).toEqual([0, 0, 0]);
+  } finally {
+    await rig.close();
+  }
+});
+
+test('a program that is not there or may not run is rejected, and nothing ran', async () => {
+  const rig = await openRig(open);
+  try {
+    await writeFile(join(rig.workspace, 'plain'), 'no program');
+    await chmod(join(rig.workspace, 'plain'), 0o644);
+    const start = async (program: string) => {
+      const locator = rig.locator();
+      const outcome = await startCommand(rig.sandbox, rig.spec('', { argv: [program] }), {
+        locator,
+        beforeDispatch: async () => {},
+        signal: never,
+      });
+      return { outcome, status: await rig.sandbox.status(locator, never) };
+    };
+    expect(await start('no-such-program')).toMatchObject({
+      outcome: { outcome: 'rejected', code: 'not-found' },
+      status: { state: 'ended', receipt: { ran: false, refusal: expect.stringContaining('ENOENT') } },
+    });
+    expect(await start(join(rig.workspace, 'plain'))).toMatchObject({
+      outcome: { outcome: 'rejected', code: 'permission-denied' },
+      status: { state: 'ended', receipt: { ran: false } },
+    });
+  } finally {
+    await rig.close();
+  }
+});
+
+test('a closed sandbox starts nothing, and a folder too deep for a socket is no obstacle', async () => {
+  const deep = join(await mkdtemp(join(tmpdir(), 'writ-deep-')), 'd'.repeat(120));
+  const rig = await openRig(({ workspace }) => open({ workspace, folder: deep }));
+  try {
+    const locator = await rig.start('sleep 30');
+    expect(await rig.sandbox.cancel(locator, { graceMs: 0 }, never)).toMatchObject({ done: true });
+    await rig.sandbox.close();
+    const outcome = await startCommand(rig.sandbox, rig.spec('true'), {
+      locator: rig.locator(),
+      beforeDispatch: async () => expect.unreachable(),
+      signal: never,
+    });
+    expect(outcome).toMatchObject({ outcome: 'not-dispatched', why: 'closed' });
+  } finally {
+    await rig.close();
+  }
+});
+
+test('a workspace or folder that cannot be used is refused when it is opened', async () => {
+  const base = await mkdtemp(join(tmpdir(), 'writ-bad-'));
+  await writeFile(join(base, 'file'), '');
+  const bad = expect.objectContaining({ code: 'sandbox.bad-option' });
+  expect(() => open({ workspace: join(base, 'none'), folder: base })).toThrow(bad);
+  expect(() => open({ workspace: base, folder: join(base, 'file/x') })).toThrow(bad);
+});

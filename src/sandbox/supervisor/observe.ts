@@ -1,0 +1,221 @@
+/** Looking at commands on this machine and ending them, from any process and also when their supervisor is gone. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../errors.ts';
+import { SandboxError } from '../errors.ts';
+import { isCommandId, type Locator } from '../locator.ts';
+import { readStream } from '../output-page.ts';
+import type { CommandStatus, EndReceipt, OutputPage, ReadRequest, Sandbox } from '../sandbox.ts';
+import { ask } from './connection.ts';
+import { endAll, isAlive } from './process-tree.ts';
+import { type CommandState, commandFiles, readState, writeState } from './state-file.ts';
+
+export type Observer = Pick<Sandbox, 'status' | 'read' | 'write' | 'signal' | 'cancel' | 'acknowledge'>;
+
+const askMs = 5_000;
+const killMs = 2_000;
+
+/** The operations on commands whose folders lie beneath `root`. */
+export function observer(root: string): Observer {
+  const folderOf = ({ id }: Locator): string => {
+    // The id is a folder's name: nothing else may be.
+    if (!isCommandId(id)) throw notFound(id);
+    return join(root, id);
+  };
+  return {
+    async status(locator, signal) {
+      const folder = folderOf(locator);
+      const reply = await ask(folder, { op: 'status' }, { signal, timeoutMs: askMs });
+      const state = reply.got === 'reply' ? reply.frame.state : undefined;
+      // Written by our own supervisor, by the type that both sides share.
+      return state === undefined ? statusOnDisk(folder) : statusOf(state as CommandState, true);
+    },
+    async read(locator, request, signal) {
+      const folder = folderOf(locator);
+      try {
+        return await readWhen(folder, request, signal);
+      } catch (cause) {
+        throw new SandboxError('sandbox.lost-sight', `Output could not be read: ${messageOf(cause)}.`, {
+          next: 'Read it again; the command is not touched by that.',
+          cause,
+        });
+      }
+    },
+    async write(locator, { offset, bytes, end }, signal) {
+      const folder = folderOf(locator);
+      const question = { op: 'write', offset, bytes: Buffer.from(bytes).toString('base64'), end };
+      const reply = await ask(folder, question, { signal, timeoutMs: askMs });
+      if (reply.got === 'reply' && reply.frame.ok === true) return writeReceipt(reply.frame);
+      const state = readState(folder);
+      if (reply.got === 'nobody') {
+        if (state === null) throw notFound(locator.id);
+        return { accepted: false, received: state.stdinBytes, reason: 'ended' };
+      }
+      throw new SandboxError(
+        'sandbox.input-unknown',
+        `Whether ${bytes.length} bytes from offset ${offset} reached ${locator.id} is not known.`,
+        {
+          next: 'Look at its status, which says how many bytes it got; do not send them again.',
+          details: { command: locator.id, offset, bytes: bytes.length },
+        },
+      );
+    },
+    async signal(locator, name, signal) {
+      const folder = folderOf(locator);
+      const reply = await ask(folder, { op: 'signal', name }, { signal, timeoutMs: askMs });
+      const sent = reply.got === 'reply' && reply.frame.sent === true;
+      return { sent, state: statusOnDisk(folder).state };
+    },
+    async cancel(locator, { graceMs }, signal) {
+      const folder = folderOf(locator);
+      const timeoutMs = graceMs + killMs + askMs;
+      const reply = await ask(folder, { op: 'cancel', graceMs }, { signal, timeoutMs });
+      // The answer of a supervisor that ends can be lost; what it left on disk says the same.
+      const state = readState(folder);
+      if (state === null) throw notFound(locator.id);
+      if (state.receipt !== null) return ended(state.receipt);
+      if (reply.got !== 'nobody' && isAlive(state.supervisor))
+        return { done: false, survivors: [], message: 'The supervisor did not confirm the end in time.' };
+      return endWithout(folder, state, graceMs);
+    },
+    async acknowledge(locator, receipt) {
+      const folder = folderOf(locator);
+      const state = readState(folder);
+      if (state?.receipt?.id !== receipt) return false;
+      if (!state.acknowledged) writeState(folder, { ...state, acknowledged: true });
+      for (const name of [commandFiles.stdout, commandFiles.stderr])
+        rmSync(join(folder, name), { force: true });
+      return true;
+    },
+  };
+}
+
+async function readWhen(folder: string, request: ReadRequest, signal: AbortSignal): Promise<OutputPage> {
+  const until = Date.now() + request.waitMs;
+  for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
+    // The state first: what it calls ended has all its output on disk by then.
+    const status = statusOnDisk(folder);
+    const over = status.state === 'ended' || status.state === 'lost' || status.state === 'absent';
+    const page = async (name: 'stdout' | 'stderr') =>
+      readStream(join(folder, commandFiles[name]), request[name], {
+        bytesMax: request.bytesMax,
+        ended: over,
+      });
+    if (over || signal.aborted || Date.now() >= until) {
+      return { status, stdout: await page('stdout'), stderr: await page('stderr') };
+    }
+    if (request.until === 'output') {
+      const [stdout, stderr] = [await page('stdout'), await page('stderr')];
+      if (stdout.text !== '' || stderr.text !== '') return { status, stdout, stderr };
+    }
+    await sleep(Math.min(pause, Math.max(1, until - Date.now())), undefined, { signal }).catch(() => {});
+  }
+}
+
+function statusOnDisk(folder: string): CommandStatus {
+  const state = readState(folder);
+  // A folder without a state is a start on its way, or one that was broken off.
+  if (state === null) return { state: 'absent' };
+  const alive = state.receipt !== null || isAlive(state.supervisor);
+  // It may have put down the end between the two looks.
+  return statusOf(alive ? state : (readState(folder) ?? state), alive);
+}
+
+function statusOf(
+  { phase, receipt, leader, stdinBytes, startedAtMs }: CommandState,
+  alive: boolean,
+): CommandStatus {
+  if (receipt !== null) return { state: 'ended', receipt };
+  if (!alive) return { state: 'lost', leader: leader?.pid ?? null };
+  if (phase === 'idle') return { state: 'idle' };
+  return { state: 'running', leader: leader?.pid ?? null, stdinBytes, startedAtMs };
+}
+
+function writeReceipt({ accepted, received, reason }: Readonly<Record<string, unknown>>) {
+  const count = typeof received === 'number' ? received : 0;
+  if (accepted === true) return { accepted: true as const, received: count };
+  const known = (['offset', 'full', 'closed', 'ended'] as const).find((one) => one === reason);
+  return { accepted: false as const, received: count, reason: known ?? 'closed' };
+}
+
+function ended(receipt: EndReceipt) {
+  const { survivors } = receipt;
+  if (survivors.length === 0) return { done: true as const, receipt };
+  const names = survivors.map(({ pid, name }) => `${name} (${pid})`).join(', ');
+  return { done: false as const, survivors, message: `These processes could not be ended: ${names}.` };
+}
+
+/** Ends what a dead supervisor left. How the command itself ended was seen by nobody. */
+async function endWithout(folder: string, state: CommandState, graceMs: number) {
+  const { leader, mark, wrapper, phase, stdinBytes, startedAtMs } = state;
+  const survivors = await endAll({ leader, mark }, { graceMs, killMs, wrapper });
+  const size = async (name: 'stdout' | 'stderr') => {
+    const { next } = await readStream(join(folder, commandFiles[name]), Number.MAX_SAFE_INTEGER, {
+      bytesMax: 64,
+      ended: true,
+    });
+    return { bytes: next === Number.MAX_SAFE_INTEGER ? 0 : next, dropped: 0 };
+  };
+  const receipt: EndReceipt = {
+    id: randomBytes(16).toString('hex'),
+    // A record that says idle proves that nothing was ever started.
+    ran: phase !== 'idle',
+    refusal: null,
+    exit: { code: null, signal: null },
+    by: phase === 'idle' ? 'never-released' : 'cancel',
+    leftovers: [],
+    survivors,
+    stdout: await size('stdout'),
+    stderr: await size('stderr'),
+    stdinBytes,
+    startedAtMs,
+    endedAtMs: Date.now(),
+  };
+  if (survivors.length === 0) {
+    writeState(folder, { ...state, phase: 'ended', receipt });
+    rmSync(join(folder, commandFiles.socket), { force: true });
+  }
+  return ended(receipt);
+}
+
+/** What a list shows of a command. */
+export interface ListedCommand {
+  readonly id: string;
+  readonly sandbox: string;
+  readonly status: CommandStatus;
+}
+
+/** The commands of an owner, oldest first. */
+export function listCommands(root: string, owner: string): readonly ListedCommand[] {
+  return statesIn(root)
+    .filter(({ state }) => state.owner === owner && !state.acknowledged)
+    .sort((one, other) => one.state.startedAtMs - other.state.startedAtMs)
+    .map(({ folder, state }) => ({ id: state.id, sandbox: state.sandbox, status: statusOnDisk(folder) }));
+}
+
+const sweptMax = 50;
+
+/** Removes what is left of commands that ended before then. Running ones are never touched. Returns how many. */
+export function sweepCommands(root: string, endedBeforeMs: number): number {
+  const old = statesIn(root).filter(({ state }) => (state.receipt?.endedAtMs ?? Infinity) < endedBeforeMs);
+  for (const { folder } of old.slice(0, sweptMax)) rmSync(folder, { recursive: true, force: true });
+  return Math.min(old.length, sweptMax);
+}
+
+function statesIn(root: string): { readonly folder: string; readonly state: CommandState }[] {
+  if (!existsSync(root)) return [];
+  return readdirSync(root)
+    .filter(isCommandId)
+    .map((name) => ({ folder: join(root, name), state: readState(join(root, name)) }))
+    .flatMap(({ folder, state }) => (state === null ? [] : [{ folder, state }]));
+}
+
+function notFound(id: string): SandboxError {
+  return new SandboxError(
+    'sandbox.not-found',
+    `Expected a command that was started here, found none of the id ${JSON.stringify(id.slice(0, 70))}.`,
+    { next: 'Give the id as it was printed when the command started.' },
+  );
+}
