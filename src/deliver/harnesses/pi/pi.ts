@@ -122,8 +122,9 @@ function taskWays(platform: NodeJS.Platform): readonly Way[] {
 function dimensionArgv({ model, baseUrl, reasoningEffort, ...request }: DeliveryRequest): readonly string[] {
   const { home, skills = [], commands = [], permissions } = request;
   return [
-    ...(baseUrl === null ? [] : ['--provider', 'writ']),
-    ...(model === undefined ? [] : ['--model', model]),
+    // Without a model's name it would leave the provider aside and go to its own.
+    ...(baseUrl === null ? [] : ['--provider', 'writ', '--model', model ?? 'default']),
+    ...(baseUrl === null && model !== undefined ? ['--model', model] : []),
     ...(reasoningEffort === undefined
       ? []
       : ['--thinking', reasoningEffort === 'none' ? 'off' : reasoningEffort]),
