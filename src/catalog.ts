@@ -191,6 +191,7 @@ export const vocabulary: Vocabulary = {
   tools: tools.map((tool) => tool.name),
   capabilities: [...new Set<string>(tools.map((tool) => tool.capability))],
   probes: probes.map((probe) => probe.name),
+  toolCapabilities: Object.fromEntries(tools.map((tool) => [tool.name, tool.capability])),
   toolOptions: Object.fromEntries(tools.map((tool) => [tool.name, tool.options])),
   probeOptions: Object.fromEntries(probes.map((probe) => [probe.name, probe.options])),
 };

@@ -3,8 +3,14 @@ import type { BudgetLimits } from '../protocol/budget.ts';
 import type { LayerId } from '../protocol/composition.ts';
 import type { Fidelity, Intent } from '../protocol/intent.ts';
 import type { Json } from '../protocol/json.ts';
-import type { Condition, ReadFact } from './conditions.ts';
-import { environmentFact, type FactDeclaration, type StatedFacts } from './facts.ts';
+import type { Condition, FactTypes, ReadFact } from './conditions.ts';
+import {
+  environmentFact,
+  type FactDeclaration,
+  type FactType,
+  type StatedFacts,
+  type ToolOffer,
+} from './facts.ts';
 import type { Skill, WantedSkills } from './skills.ts';
 import type { Template } from './template.ts';
 
@@ -73,6 +79,8 @@ export interface Agent {
   readonly join: 'blocks' | 'verbatim';
   /** Fragment ids in order; `default` is always there. */
   readonly profiles: ReadonlyMap<string, readonly string[]>;
+  /** What `tool.*` stands for in conditions, by that name. */
+  readonly toolOffers: ReadonlyMap<string, ToolOffer>;
   /** Every fact that can be given or read: built-in, declared, and each `env.*` that something reads. */
   readonly facts: ReadonlyMap<string, FactDeclaration>;
   readonly situations: ReadonlyMap<string, StatedFacts>;
@@ -94,6 +102,13 @@ export interface Agent {
   readonly fragments: ReadonlyMap<string, Fragment>;
   /** Fragments that stand in no profile. */
   readonly unused: readonly string[];
+}
+
+/** All that a condition of the agent may name. */
+export function factTypesOf({ facts, toolOffers }: Pick<Agent, 'facts' | 'toolOffers'>): FactTypes {
+  const types = new Map<string, FactType | ToolOffer>(toolOffers);
+  for (const [name, { type }] of facts) types.set(name, type);
+  return types;
 }
 
 /** The declaration of a fact of the agent, any `env.NAME` included; undefined for no fact. */

@@ -1,7 +1,7 @@
 /** Conditions: a checked subset of CEL, compiled to three-valued closures that never throw. */
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 import { TextFault } from './errors.ts';
-import { environmentFact, type FactType, type FactValue } from './facts.ts';
+import { environmentFact, type FactType, type FactValue, type ToolOffer } from './facts.ts';
 import { namingMend } from './nearest.ts';
 
 /** A fact's value by name; undefined where it is unknown. */
@@ -22,7 +22,8 @@ export type CompileCondition = (source: string) => Condition;
 
 type Evaluate = (read: ReadFact) => FactValue | undefined;
 type Compile = (node: ASTNode) => Evaluate;
-export type FactTypes = ReadonlyMap<string, FactType>;
+/** The facts that may be read, and what `tool.*` stands for. */
+export type FactTypes = ReadonlyMap<string, FactType | ToolOffer>;
 
 const celTypes: Readonly<Record<FactType, string>> = {
   bool: 'bool',
@@ -100,7 +101,7 @@ function typedEnvironment(facts: FactTypes): Environment {
       at[part] = fields;
       at = fields;
     }
-    at[leaf] = celTypes[type];
+    at[leaf] = typeof type === 'string' ? celTypes[type] : celTypes.bool;
   }
   const cel = new Environment();
   cel.registerVariable('env', 'map<string, string>');
@@ -214,7 +215,9 @@ function negativeNumber(node: ASTNode, inner: ASTNode): Evaluate {
 
 function scalarFact(node: ASTNode, facts: FactTypes, read: Set<string>): Evaluate {
   const name = factName(node, facts);
-  if (facts.get(name) === 'list') {
+  const type = facts.get(name);
+  if (typeof type === 'object') return offeredTool(type, read);
+  if (type === 'list') {
     throw new TextFault(
       node.start,
       `'${name}' is a list, and a list may only stand to the right of 'in'`,
@@ -223,6 +226,13 @@ function scalarFact(node: ASTNode, facts: FactTypes, read: Set<string>): Evaluat
   }
   read.add(name);
   return (from) => from(name);
+}
+
+// The capability is what decides, and so what a decision names.
+function offeredTool(tool: ToolOffer, read: Set<string>): Evaluate {
+  if (!('capability' in tool)) return () => tool.offered;
+  read.add(tool.capability);
+  return (from) => from(tool.capability);
 }
 
 function factName(node: ASTNode, facts: FactTypes): string {

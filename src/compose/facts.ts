@@ -46,7 +46,16 @@ export interface Probe {
 }
 
 /** The first part of every built-in fact's name: declared facts stay clear of them. */
-export const builtInRoots = ['mode', 'agent', 'text', 'capability', 'resource', 'env', 'git'] as const;
+export const builtInRoots = [
+  'mode',
+  'agent',
+  'text',
+  'capability',
+  'resource',
+  'env',
+  'git',
+  'tool',
+] as const;
 
 export const factNamePattern = /^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*$/;
 const environmentName = /^env\.[A-Za-z_][A-Za-z0-9_]*$/;
@@ -55,6 +64,17 @@ const environmentName = /^env\.[A-Za-z_][A-Za-z0-9_]*$/;
 export function capabilityFact(capability: string): string {
   return `capability.${capability.replace(/[^A-Za-z0-9_.]/g, '_')}`;
 }
+
+/** `tool.<name>`, written like the fact of a capability. */
+export function toolName(tool: string): string {
+  return `tool.${tool.replace(/[^A-Za-z0-9_]/g, '_')}`;
+}
+
+/**
+ * What `tool.<name>` stands for in a condition, which is no fact of its own: the capability of a tool that the agent lists,
+ * false for one that it does not list, undefined where it cannot be told before the tool's file has run.
+ */
+export type ToolOffer = { readonly capability: string } | { readonly offered: false | undefined };
 
 /** The facts that every agent has, `env.*` left out: those are declared by being read. */
 export function builtInFacts(capabilities: readonly string[]): FactDeclaration[] {

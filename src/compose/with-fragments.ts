@@ -1,5 +1,5 @@
 /** An agent with fragments that a program defined: a new agent value, in which they stand like those of its folder. */
-import { type Agent, declarationOf, type Fragment } from './agent.ts';
+import { type Agent, declarationOf, type Fragment, factTypesOf } from './agent.ts';
 import { type CompileCondition, conditionCompiler } from './conditions.ts';
 import type { DefinedFragment } from './define-fragment.ts';
 import { ComposeError, TextFault } from './errors.ts';
@@ -14,7 +14,7 @@ import { unknownName } from './situation.ts';
  */
 export function withFragments(agent: Agent, extra: readonly DefinedFragment[]): Agent {
   if (extra.length === 0) return agent;
-  const compile = conditionCompiler(new Map([...agent.facts].map(([name, fact]) => [name, fact.type])));
+  const compile = conditionCompiler(factTypesOf(agent));
   const fragments = new Map(agent.fragments);
   const facts = new Map(agent.facts);
   for (const defined of extra) {

@@ -59,6 +59,10 @@ describe('an agent folder', () => {
         'level',
         'env.TEAM',
       ],
+      toolOffers: new Map([
+        ['tool.sql_query', { offered: undefined }],
+        ['tool.project_read', { offered: undefined }],
+      ]),
       situations: new Map([
         [
           'plain',

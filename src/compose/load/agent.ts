@@ -7,12 +7,20 @@ import {
   type Agent,
   type Fragment,
   factsReadBy,
+  factTypesOf,
   type LayerLimits,
   type McpServer,
   type ToolChoice,
 } from '../agent.ts';
 import { conditionCompiler } from '../conditions.ts';
-import { environmentFact, type FactDeclaration, type StatedFacts } from '../facts.ts';
+import {
+  capabilityFact,
+  environmentFact,
+  type FactDeclaration,
+  type StatedFacts,
+  type ToolOffer,
+  toolName,
+} from '../facts.ts';
 import { fragmentPaths, list, mustBeAgentFolder } from './folder.ts';
 import { compileFragment, type FragmentFile, readFragment } from './fragment.ts';
 import { readSource } from './located.ts';
@@ -38,7 +46,9 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
   const written = readForm(agentSchema, map);
   const names = ownNames(written, (await list(join(folder, 'tools'))) ?? [], vocabulary);
   const facts = declaredFacts(map, written.facts ?? {}, names.known);
-  const fragments = compileAll(folder, await readFragments(folder), facts);
+  const tools = readTools(map, written.tools ?? [], names, vocabulary);
+  const toolOffers = offersOf(tools, names, vocabulary);
+  const fragments = compileAll(folder, await readFragments(folder), facts, toolOffers);
   const profiles = readProfiles(map, written.profiles, fragments);
   const used = new Set([...profiles.values()].flat());
   return {
@@ -48,6 +58,7 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
     join: written.join ?? 'blocks',
     profiles,
     facts,
+    toolOffers,
     situations: new Map(
       Object.entries(written.situations ?? {}).map(([name, values]) => [
         name,
@@ -56,7 +67,7 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
     ),
     capabilities: heldCapabilities(map, written.capabilities, names.known.capabilities),
     knownCapabilities: [...names.known.capabilities].sort(),
-    tools: readTools(map, written.tools ?? [], names, vocabulary),
+    tools,
     mcp: new Map(Object.entries(written.mcp ?? {}).map(([name, server]) => [name, mcpServer(server)])),
     model: written.model ?? null,
     // YAML has no undefined, so a counter that is there has a number.
@@ -103,8 +114,9 @@ function compileAll(
   folder: string,
   files: readonly FragmentFile[],
   facts: Map<string, FactDeclaration>,
+  toolOffers: Agent['toolOffers'],
 ): ReadonlyMap<string, Fragment> {
-  const compile = conditionCompiler(new Map([...facts].map(([name, fact]) => [name, fact.type])));
+  const compile = conditionCompiler(factTypesOf({ facts, toolOffers }));
   const declared = (name: string) => facts.get(name) ?? environmentFact(name);
   const context = { compile, declared, names: () => facts.keys() };
   const fragments = files.map((file) => compileFragment(file, folder, context));
@@ -196,6 +208,21 @@ function readTools(
     tools.push({ name, options, ...(own ? { own } : {}) });
   });
   return tools;
+}
+
+/** A tool that the agent does not list is not offered; of one that it lists its capability decides, where it is known. */
+function offersOf(
+  tools: readonly ToolChoice[],
+  { known }: OwnNames,
+  { toolCapabilities = {} }: Vocabulary,
+): Agent['toolOffers'] {
+  const listed = new Set(tools.map(({ name }) => name));
+  const offerOf = (name: string): ToolOffer => {
+    if (!listed.has(name)) return { offered: false };
+    const capability = Object.hasOwn(toolCapabilities, name) ? toolCapabilities[name] : undefined;
+    return capability === undefined ? { offered: undefined } : { capability: capabilityFact(capability) };
+  };
+  return new Map(known.tools.map((name) => [toolName(name), offerOf(name)]));
 }
 
 // Either a url or a command is there, and nothing that belongs to the other; the form has seen to it.

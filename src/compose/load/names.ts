@@ -23,6 +23,8 @@ export interface Vocabulary {
   readonly tools: readonly string[];
   readonly capabilities: readonly string[];
   readonly probes: readonly string[];
+  /** By the name of a tool: the capability it needs. Conditions can ask for a tool (`tool.NAME`) all the better for it. */
+  readonly toolCapabilities?: Readonly<Record<string, string>>;
   /** By the name of a tool: its options, checked while the folder is read. What is not here the tool checks itself. */
   readonly toolOptions?: Readonly<Record<string, OptionForm>>;
   /** The same for probes. */

@@ -1,5 +1,5 @@
 /** A fragment as something that situations decide: in or out, and which branches of its template are taken. */
-import type { Agent, Fragment } from '../agent.ts';
+import type { Fragment } from '../agent.ts';
 import type { Condition, FactTypes, ReadFact } from '../conditions.ts';
 import type { Piece } from '../template.ts';
 import type { Decider } from './reach.ts';
@@ -7,11 +7,6 @@ import { type RestOf, restOf } from './residual.ts';
 
 export interface FragmentDecider extends Decider {
   readonly fragment: Fragment;
-}
-
-/** The types of all facts that this agent's conditions may read. */
-export function factTypesOf(agent: Agent): FactTypes {
-  return new Map([...agent.facts].map(([name, fact]) => [name, fact.type]));
 }
 
 /** The decider of a fragment; null where nothing decides it. Its outcomes are `out` and `in`, with a letter per branch. */

@@ -1,12 +1,11 @@
 /** The space of an agent's prompts: everything that its conditions can make of one profile, as far as it is finite work. */
 import type { Composition } from '../../protocol/composition.ts';
-import type { Agent } from '../agent.ts';
+import { type Agent, factTypesOf } from '../agent.ts';
 import { compose } from '../compose.ts';
 import { settle } from '../settle.ts';
 import { fragmentsOf } from '../situation.ts';
 import { type Contradiction, contradictions } from './contradictions.ts';
 import { type Cuts, cutNotes, type Possible } from './fact-values.ts';
-import { factTypesOf } from './fragment-decider.ts';
 import type { FactRange } from './reach.ts';
 import {
   combinationsMax,
