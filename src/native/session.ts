@@ -10,6 +10,7 @@ import { append, type Conversation, recallText, restore } from './conversation.t
 import { NativeError, type NativeErrorCode } from './errors.ts';
 import type { Model } from './model/model.ts';
 import { type Answered, askModel, type RequestOptions } from './request.ts';
+import { surfaceNotice } from './surface.ts';
 import type { Tool } from './tool/tool.ts';
 import { type Batch, transcriptOf } from './transcript.ts';
 
@@ -69,6 +70,8 @@ async function* runTurns(
   let batch = transcript.taskSent ? transcript.batch : undefined;
   let startedMs = host.clock.monotonicMs();
 
+  const fewer = isFirst ? surfaceNotice(session.projection) : undefined;
+  if (fewer !== undefined) host.note([{ type: 'notice', code: 'native.surface-chosen', text: fewer }]);
   const told = new Set<string>();
   for (;;) {
     for (const name of toolbox.changed()) {
