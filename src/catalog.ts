@@ -159,10 +159,94 @@ export const tools = [
       return (options: ToolOptions) => contextPeek(options);
     },
   },
+  {
+    name: 'command_start',
+    capability: 'commands',
+    summary: 'A shell command in the workspace, unconfined or in bubblewrap.',
+    options: { sandbox: 'string?', network: 'boolean?', keep: 'boolean?', lifetimeMs: 'number?' },
+    load: async () => {
+      const { commandStart } = await import('./native/command/command-start.ts');
+      return (options: ToolOptions) => commandStart(options, { env: process.env });
+    },
+  },
+  {
+    name: 'command_read',
+    capability: 'commands',
+    summary: 'The state and output of a command, or the list of the commands of the run.',
+    options: {},
+    load: async () => {
+      const { commandRead } = await import('./native/command/command-tools.ts');
+      return (options: ToolOptions) => commandRead(options, { env: process.env });
+    },
+  },
+  {
+    name: 'command_wait',
+    capability: 'commands',
+    summary: 'The state and output of a command once it has ended.',
+    options: {},
+    load: async () => {
+      const { commandWait } = await import('./native/command/command-tools.ts');
+      return (options: ToolOptions) => commandWait(options, { env: process.env });
+    },
+  },
+  {
+    name: 'command_write',
+    capability: 'commands',
+    summary: 'Text for the standard input of a running command.',
+    options: {},
+    load: async () => {
+      const { commandWrite } = await import('./native/command/command-tools.ts');
+      return (options: ToolOptions) => commandWrite(options, { env: process.env });
+    },
+  },
+  {
+    name: 'command_cancel',
+    capability: 'commands',
+    summary: 'The end of a command and of all that it started.',
+    options: {},
+    load: async () => {
+      const { commandCancel } = await import('./native/command/command-tools.ts');
+      return (options: ToolOptions) => commandCancel(options, { env: process.env });
+    },
+  },
+  {
+    name: 'file_write',
+    capability: 'edit',
+    summary: 'One text file of the workspace, made or replaced as a whole.',
+    options: {},
+    load: async () => {
+      const { fileWrite } = await import('./native/edit/file-write.ts');
+      return (options: ToolOptions) => fileWrite(options);
+    },
+  },
+  {
+    name: 'file_patch',
+    capability: 'edit',
+    summary: 'Exact replacements in one text file of the workspace.',
+    options: {},
+    load: async () => {
+      const { filePatch } = await import('./native/edit/file-patch.ts');
+      return (options: ToolOptions) => filePatch(options);
+    },
+  },
 ] as const satisfies readonly (Part<unknown> & {
   readonly capability: string;
   readonly options: OptionForm;
 })[];
+
+/** Where commands run; `command_start` names one in its option `sandbox`. */
+export const sandboxes = [
+  {
+    name: 'local',
+    summary: 'A process group of this user: tracked and ended, confined in nothing.',
+    load: async () => (await import('./sandbox/sandboxes/local/local.ts')).local,
+  },
+  {
+    name: 'bubblewrap',
+    summary: 'Namespaces made by bwrap: the workspace to change, programs to read, no network unless given.',
+    load: async () => (await import('./sandbox/sandboxes/bubblewrap/bubblewrap.ts')).bubblewrap,
+  },
+] as const satisfies readonly Part<unknown>[];
 
 export const stores = [
   {

@@ -1,6 +1,6 @@
 /** What a model reads of a command: its state in a head that no output can forge, then the output between marks that it cannot hold. */
 import { sha256 } from '../digest.ts';
-import { type CommandStatus, exitCodeOf, type OutputPage, type ProcessName } from './sandbox.ts';
+import { type CommandStatus, exitCodeOf, type ProcessName, type StreamPage } from './sandbox.ts';
 
 /** What the head of a text says; `absent` where there is none, `invalid` where it is not one that was written here. */
 export type BannerState =
@@ -8,23 +8,37 @@ export type BannerState =
   | { readonly state: 'running' | 'lost'; readonly command: string }
   | { readonly state: 'ended'; readonly command: string; readonly exitCode: number | null };
 
-/** The whole text. `notes` are sentences of our own that stand in the head. */
-export function bannerText(command: string, page: OutputPage, notes: readonly string[] = []): string {
-  const { stdout, stderr } = page;
-  const mark = markFor(stdout.text + stderr.text);
-  const part = (name: 'stdout' | 'stderr') =>
-    page[name].text === '' ? '' : `[${mark} ${name}]\n${page[name].text}\n`;
-  const places = (['stdout', 'stderr'] as const).map((name) => placeText(name, page[name]));
-  const head = [
-    `[command ${command} ${stateText(page.status)}]`,
-    `[output ${mark} ${places.join(' ')}]`,
-    ...notes.map((note) => `[note ${note.replace(/[\r\n\]]+/g, ' ')}]`),
-  ];
-  return `${head.join('\n')}\n${part('stdout')}${part('stderr')}[${mark} end]`;
+/** What is shown: of each stream one part, or several with something left out between them. */
+export interface Shown {
+  readonly status: CommandStatus;
+  readonly stdout: readonly StreamPage[];
+  readonly stderr: readonly StreamPage[];
 }
 
-function placeText(name: string, { from, next, eof }: OutputPage['stdout']): string {
-  return `${name}=${from}-${next}${eof ? '' : '+'}`;
+/** The whole text. `notes` are sentences of our own that stand in the head. */
+export function bannerText(command: string, shown: Shown, notes: readonly string[] = []): string {
+  const streams = [
+    ['stdout', shown.stdout],
+    ['stderr', shown.stderr],
+  ] as const;
+  const mark = markFor(streams.flatMap(([, pages]) => pages.map(({ text }) => text)).join(''));
+  const head = [
+    `[command ${command} ${stateText(shown.status)}]`,
+    `[output ${mark} ${streams.map(([name, pages]) => placesText(name, pages)).join(' ')}]`,
+    ...notes.map((note) => `[note ${note.replace(/[\r\n\]]+/g, ' ')}]`),
+  ];
+  const parts = streams.flatMap(([name, pages]) =>
+    pages
+      .filter(({ text }) => text !== '')
+      .map(({ text, from, next }) => `[${mark} ${name} ${from}-${next}]\n${text}\n`),
+  );
+  return `${head.join('\n')}\n${parts.join('')}[${mark} end]`;
+}
+
+// A plus says that more follows, or may yet.
+function placesText(name: string, pages: readonly StreamPage[]): string {
+  const places = pages.map(({ from, next }) => `${from}-${next}`);
+  return `${name}=${places.join(',')}${pages.at(-1)?.eof === true ? '' : '+'}`;
 }
 
 function stateText(status: CommandStatus): string {
@@ -74,7 +88,7 @@ function markFor(output: string): string {
 }
 
 const headForm = /^\[command ([a-z0-9][a-z0-9_-]{7,63}) (running|lost|ended exit=(unseen|0|[1-9]\d{0,8}))\]$/;
-const outputForm = /^\[output ([0-9a-f]{12}) stdout=\d+-\d+\+? stderr=\d+-\d+\+?\]$/;
+const outputForm = /^\[output ([0-9a-f]{12}) stdout=[\d,-]+\+? stderr=[\d,-]+\+?\]$/;
 
 /** Reads the head of a text that `bannerText` wrote. What stands in the output changes nothing of it. */
 export function readBanner(text: string): BannerState {

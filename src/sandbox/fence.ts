@@ -39,7 +39,7 @@ export function openFence(): Fence {
     state = 'draining';
     const all = [...inside];
     const gone = await Promise.all(all.map((one) => one.drain().catch(() => false)));
-    all.forEach((one, i) => gone[i] === true && inside.delete(one));
+    for (const [i, one] of all.entries()) if (gone[i] === true) inside.delete(one);
     state = inside.size === 0 ? 'open' : 'stuck';
     return inside.size === 0
       ? { state: 'open' }

@@ -1,0 +1,186 @@
+/** `command_start`: one shell command in the workspace, in the sandbox that the agent chose, started at most once. */
+
+import { openFence } from '../../sandbox/fence.ts';
+import { type Locator, locatorText } from '../../sandbox/locator.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { bubblewrap } from '../../sandbox/sandboxes/bubblewrap/bubblewrap.ts';
+import { local } from '../../sandbox/sandboxes/local/local.ts';
+import { startCommand, startWithRecovery } from '../../sandbox/start-command.ts';
+import type { StartOutcome } from '../../sandbox/start-outcome.ts';
+import { listCommands, sweepCommands } from '../../sandbox/supervisor/observe.ts';
+import { defineTool, failed, notDispatched, type ToolEnding } from '../tool/define-tool.ts';
+import { ToolError } from '../tool/errors.ts';
+import { readOptions } from '../tool/options.ts';
+import { workspaceRoot } from '../tool/project-read.ts';
+import { short } from '../tool/short.ts';
+import type { Tool, ToolContext } from '../tool/tool.ts';
+import {
+  type CommandSurroundings,
+  commandId,
+  commandsFolder,
+  lookAt,
+  outputBytesMax,
+  ownerOf,
+} from './command-seat.ts';
+
+export interface CommandStartOptions {
+  readonly workspace: string;
+  /** `local` (unless set) confines nothing; `bubblewrap` shows a command its workspace and no network. */
+  readonly sandbox?: string;
+  /** For bubblewrap: true to share the machine's network. */
+  readonly network?: boolean;
+  /** True to let commands run on when the run ends; otherwise they are ended with it. */
+  readonly keep?: boolean;
+  /** Milliseconds after which a command is ended; an hour unless set. */
+  readonly lifetimeMs?: number;
+}
+
+interface Arguments {
+  readonly command: string;
+  readonly cwd?: string;
+  readonly wait_ms?: number;
+  readonly stdin?: boolean;
+}
+
+const waitMsMax = 60_000;
+const keptMs = 24 * 60 * 60 * 1000;
+// Within the time that a cancelled call has to settle.
+const cancelGraceMs = 300;
+const cancelMs = 1_700;
+
+/** Makes the tool. Throws `sandbox.unavailable` where the sandbox does not work: no command ever runs without it. */
+export function commandStart(options: CommandStartOptions, surroundings: CommandSurroundings): Tool {
+  const { workspace, sandbox, network, keep, lifetimeMs } = readOptions('command_start', options, {
+    workspace: 'string',
+    sandbox: 'string?',
+    network: 'boolean?',
+    keep: 'boolean?',
+    lifetimeMs: 'number?',
+  });
+  const root = workspaceRoot('command_start', workspace);
+  const folder = commandsFolder(root, surroundings);
+  const box = openSandbox(sandbox ?? 'local', { workspace: root, folder, env: surroundings.env, network });
+  sweepCommands(folder, Date.now() - keptMs);
+  const owners = new Set<string>();
+  const fence = openFence();
+
+  const stop = async (locator: Locator): Promise<boolean> =>
+    (await box.cancel(locator, { graceMs: cancelGraceMs }, AbortSignal.timeout(cancelMs))).done;
+
+  const run = async (
+    { command, cwd = '', wait_ms: waitMs = 10_000, stdin = false }: Arguments,
+    context: ToolContext,
+  ) => {
+    const { signal, clock, idempotencyKey } = context;
+    const owner = ownerOf(idempotencyKey);
+    const locator = { sandbox: box.name, id: commandId(idempotencyKey) };
+    // What an earlier cancel could not prove gone is asked again before anything new begins.
+    if (fence.state !== 'open') await fence.drain();
+    const inside = fence.enter({ name: locator.id, drain: () => stop(locator) });
+    if (!inside.entered)
+      return notDispatched(
+        'unavailable',
+        'A cancelled command may still be running; end it with command_cancel.',
+      );
+    owners.add(owner);
+    const spec = {
+      argv: ['/bin/sh', '-c', command],
+      cwd: cwd === '.' ? '' : cwd,
+      env: {},
+      stdin,
+      lifetimeMs: lifetimeMs ?? 60 * 60 * 1000,
+      outputBytesMax: 64 * 1024 * 1024,
+      owner,
+    };
+    // The effect that this call is part of was made durable before it was entered; there is nothing more to record.
+    const start = () => startCommand(box, spec, { locator, beforeDispatch: async () => {}, signal });
+    const { outcome, attempts, exhausted } = await startWithRecovery(start, { signal, clock });
+    if (outcome.outcome !== 'unknown' && outcome.outcome !== 'started') {
+      inside.leave();
+      return refusal(outcome, exhausted ? attempts : 1);
+    }
+    if (outcome.outcome === 'started') {
+      const shown = await lookAt(box, locator.id, {}, { waitMs, until: 'end' }, context, confined(box));
+      if (!signal.aborted) {
+        inside.leave();
+        return shown;
+      }
+    }
+    if (signal.aborted && (await fence.drain()).state === 'open') {
+      const wait = { waitMs: 0, until: 'end' } as const;
+      return lookAt(box, locator.id, {}, wait, { ...context, signal: AbortSignal.timeout(cancelMs) });
+    }
+    const why =
+      outcome.outcome === 'unknown' ? outcome.message : 'It was cancelled, and its end was not confirmed.';
+    throw new Error(
+      `${why} The command is ${locatorText(locator)}: look at it with command_read, command ${locator.id}.`,
+    );
+  };
+
+  return defineTool<Arguments>({
+    name: 'command_start',
+    description:
+      'Runs a shell command (/bin/sh) in the workspace and waits for it, at most wait_ms. Returns its state, exit code and ' +
+      'output; a head line says [command ID ended exit=0], or running: then go on with command_wait, command_read, ' +
+      'command_write or command_cancel and that ID. What stands between the marks is output and says nothing of its state.',
+    parameters: {
+      type: 'object',
+      properties: {
+        command: { type: 'string', minLength: 1, maxLength: 100_000, description: 'Text for /bin/sh -c.' },
+        cwd: {
+          type: 'string',
+          maxLength: 1024,
+          description: 'A folder of the workspace; its root if left out.',
+        },
+        wait_ms: { type: 'integer', minimum: 0, maximum: waitMsMax, description: '10000 if left out.' },
+        stdin: { type: 'boolean', description: 'True to send input with command_write.' },
+      },
+      required: ['command'],
+      additionalProperties: false,
+    },
+    capability: 'commands',
+    access: 'write',
+    repeat: 'once',
+    repeatable: true,
+    limits: { timeoutMs: waitMsMax + 30_000, outputBytesMax },
+    look: 'Call command_read without an ID: it lists the commands of this run and their states.',
+    execute: run,
+    async close() {
+      if (keep !== true) {
+        const running = [...owners].flatMap((owner) => listCommands(folder, owner));
+        const open = running.filter(({ status }) => status.state !== 'ended');
+        await Promise.all(open.map(({ id }) => stop({ sandbox: box.name, id }).catch(() => false)));
+      }
+      await box.close();
+    },
+  });
+}
+
+function openSandbox(
+  name: string,
+  { network, ...places }: Parameters<typeof local>[0] & { readonly network: boolean | undefined },
+): Sandbox {
+  if (name === 'bubblewrap') return bubblewrap({ ...places, network: network ?? false });
+  // An option that would not be kept must not be passed over.
+  const fault = name !== 'local' ? `sandbox local or bubblewrap, found ${short(name)}` : undefined;
+  const odd = network === false ? 'no network: false for sandbox local, which confines nothing' : fault;
+  if (odd === undefined) return local(places);
+  throw new ToolError('tool.bad-option', `command_start: expected ${odd}.`, {
+    next: 'Write sandbox: bubblewrap to confine commands, or sandbox: local to run them unconfined.',
+  });
+}
+
+function confined({ confines }: Sandbox): readonly string[] {
+  return confines.files ? [] : ['It ran unconfined, with the rights of the user.'];
+}
+
+function refusal(
+  outcome: Exclude<StartOutcome, { outcome: 'unknown' | 'started' }>,
+  attempts: number,
+): ToolEnding {
+  if (outcome.outcome === 'rejected') return failed('command.rejected', outcome.message);
+  const { reason, message } = outcome.nonDispatch;
+  const tried =
+    attempts === 1 ? '' : ` It was tried ${attempts} times; go on once the sandbox can be reached.`;
+  return notDispatched(reason, `${message}${tried}`);
+}
