@@ -186,6 +186,13 @@ test('a session keeps its surface: over turns, a second task, another offer; a h
   });
   await again.run('List the recipe.', { session });
   expect(JSON.stringify(again.provider.requests[0]?.json.tools)).toBe(blocks[0]);
+  const notices = rig.events.flatMap((event) => (event.type === 'notice' ? [[event.code, event.text]] : []));
+  expect(notices).toEqual([
+    [
+      'native.surface-chosen',
+      expect.stringMatching(/^The session shows \d+ of 400 tools .* its first task\./),
+    ],
+  ]);
   const record = await store.session(session);
   const stored = JSON.parse(Buffer.from((await store.blob(record?.projection ?? '')) ?? '').toString());
   expect(stored.surface.fingerprint).toMatch(/^[0-9a-f]{64}$/);

@@ -12,6 +12,7 @@ import {
   type ToolOffer,
 } from './facts.ts';
 import type { Skill, WantedSkills } from './skills.ts';
+import type { SurfaceMode } from './surface/request.ts';
 import type { Template } from './template.ts';
 
 /** The layers that fragments make; the others are made of texts given for the session. */
@@ -90,6 +91,8 @@ export interface Agent {
   readonly knownCapabilities: readonly string[];
   readonly tools: readonly ToolChoice[];
   readonly mcp: ReadonlyMap<string, McpServer>;
+  /** How a session chooses from what its servers offer; null tokens are as many as is usual for the mode. */
+  readonly surface: { readonly mode: SurfaceMode; readonly tokens: number | null };
   readonly model: string | null;
   readonly budget: BudgetLimits;
   readonly deliver: { readonly intent: Intent | null; readonly fidelity: Fidelity | null };

@@ -21,7 +21,9 @@ export interface NativeOptions {
 
 /** The native harness. It enforces every guarantee that a harness can declare. */
 export function native({ model, tools = [], offer, request = {}, contexts = [] }: NativeOptions): Harness {
-  const offered: Offer = { tools: [], mode: 'compiled', budgetTokens: offerTokensUsual, ...offer };
+  const mode = offer?.mode ?? 'compiled';
+  const budgetTokens = mode === 'all_tools' ? null : offerTokensUsual;
+  const offered: Offer = { tools: [], budgetTokens, ...offer, mode };
   const options: RequestOptions = { ...defaultRequestOptions, ...request };
   return {
     name: 'native',

@@ -138,6 +138,16 @@ function recordOf(
   return record;
 }
 
+/** One sentence for the record where tools that the session was offered are not shown; undefined where all are. */
+export function surfaceNotice({ surface, tools }: Projection): string | undefined {
+  if (surface === undefined) return undefined;
+  const decided = new Set(surface.decisions.filter((one) => one.shown).map((one) => one.tool));
+  const shown = tools.filter((tool) => decided.has(tool)).length;
+  if (shown === surface.offered) return undefined;
+  const how = surface.chosenBy === 'task' ? 'chosen by its first task' : 'as many as are allowed and fit';
+  return `The session shows ${shown} of ${surface.offered} tools that it is offered beside the listed ones, ${how}. Why: writ runs show RUN --surface.`;
+}
+
 /** Shown tools of outside servers that are not here any more as the session showed them. */
 export function changedTools(
   { definitions = {} }: Projection,

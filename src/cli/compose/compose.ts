@@ -21,13 +21,19 @@ export function composeCommand({ context, command, done }: NewCommand) {
     'writ compose agents/analyst --fact workspace.dbt=true | sha256sum',
   ]).action(async (folder, options) => {
     const { agent, composition, situation, sources } = await composeFolder(context, folder, options);
-    const [{ compositionJson, explain }, { explainSources }] = await Promise.all([
+    const [{ compositionJson, explain }, { explainSources }, { explainTools }] = await Promise.all([
       import('../../compose/explain.ts'),
       import('../../compose/explain-sources.ts'),
+      import('../../compose/explain-tools.ts'),
     ]);
     if (options.json) printJson(context, compositionJson(composition));
     else if (!options.explain) context.stdout.write(composition.text);
-    else context.stdout.write(explain(composition, agent) + explainSources(sources, situation.skills ?? []));
+    else
+      context.stdout.write(
+        explain(composition, agent) +
+          explainTools(agent, situation) +
+          explainSources(sources, situation.skills ?? []),
+      );
     done(exitCodes.completed);
   });
 }

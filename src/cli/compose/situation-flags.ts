@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
 import type { Agent } from '../../compose/agent.ts';
+import type { CapabilityResolution } from '../../compose/capabilities.ts';
 import type { Source } from '../../compose/explain-sources.ts';
 import type { Configuration } from '../../compose/load/configuration.ts';
 import type { SessionTexts, Situation } from '../../compose/situation.ts';
@@ -63,6 +64,8 @@ export function withSituationFlags(command: Command<[string]>) {
 /** An agent, composed. Paths are absolute. */
 export interface Composed {
   readonly agent: Agent;
+  /** How its capabilities of this session came about. */
+  readonly resolution: CapabilityResolution;
   readonly folder: string;
   readonly workspace: string;
   readonly situation: Situation;
@@ -127,6 +130,7 @@ export async function composeAgent(
   );
   return {
     agent,
+    resolution: held,
     folder: agent.folder,
     workspace,
     situation,

@@ -4,7 +4,7 @@ import { namingMend } from '../../compose/nearest.ts';
 import type { Harness } from '../../harness.ts';
 import type { Secret } from '../../ledger/secrets.ts';
 import { resolveModel } from '../../native/model/providers.ts';
-import { native } from '../../native/native.ts';
+import { type NativeOptions, native } from '../../native/native.ts';
 import type { Tool } from '../../native/tool/tool.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -49,15 +49,14 @@ export async function openHarness(
     for (const choice of origin.tools) {
       tools.push(...(code.own.get(choice.name) ?? [await openTool(choice, origin)]));
     }
-    tools.push(...code.mcp);
-    mustBeUsed(consent.capabilities ?? [], origin, tools);
+    mustBeUsed(consent.capabilities ?? [], origin, [...tools, ...code.mcp]);
   } catch (error) {
     await close();
     throw error;
   }
   const request = { maxTokens: origin.maxTokens ?? null };
   return {
-    harness: native({ model, tools, request, contexts: givenContexts(origin) }),
+    harness: native({ model, tools, offer: offerOf(code, origin), request, contexts: givenContexts(origin) }),
     secrets: [...model.secrets, ...code.secrets],
     notices: [...code.notices, ...unseen(consent.capabilities, code)],
     close,
@@ -78,6 +77,13 @@ function mustBeUsed(held: readonly string[], { mcp = {} }: Origin, tools: readon
     `agent.yaml grants the capability '${unknown}', and no tool of the agent has it.`,
     { next: namingMend(unknown, known), details: { capability: unknown } },
   );
+}
+
+/** What servers offer beside the tools that the agent lists. */
+function offerOf({ mcp }: OpenedCode, { surface }: Origin): NonNullable<NativeOptions['offer']> {
+  if (surface === undefined) return { tools: mcp };
+  const { mode, tokens } = surface;
+  return { tools: mcp, mode, ...(tokens === null ? {} : { budgetTokens: tokens }) };
 }
 
 /** Tools that the agent brings and may not use: allowed, and most often forgotten. */

@@ -1,5 +1,6 @@
 /** What a session keeps of how it was started, so that `writ runs resume` can build the same harness again. */
 import { z } from 'zod';
+import { surfaceModes } from '../../compose/surface/request.ts';
 import type { Store } from '../../ledger/store.ts';
 import { wireNames } from '../../native/model/wire-names.ts';
 import type { Json } from '../../protocol/json.ts';
@@ -42,6 +43,17 @@ const originSchema = z.object({
   ),
   /** The folders of the skills that were chosen. */
   skills: z.record(text, text).optional(),
+  /** How the session chose from the tools of its servers. */
+  surface: z.object({ mode: z.enum(surfaceModes), tokens: z.int().min(0).nullable() }).optional(),
+  /** What the session could hold, as it was resolved when it began. */
+  resolved: z
+    .object({
+      version: z.literal(1),
+      from: text,
+      capabilities: texts.readonly(),
+      unavailable: texts.readonly(),
+    })
+    .optional(),
   /** MCP servers by name; of variables only the names. */
   mcp: z.record(text, mcpServer).optional(),
   situation: z.object({

@@ -1,6 +1,7 @@
 /** `writ run`: composes an agent, gives its model the task, and records everything. */
 import { Option } from '@commander-js/extra-typings';
 import { harnesses } from '../../catalog.ts';
+import { type SurfaceMode, surfaceModes } from '../../compose/surface/request.ts';
 import { type WireName, wireNames } from '../../native/model/wire-names.ts';
 import { configuredRun } from '../compose/configured.ts';
 import {
@@ -32,6 +33,7 @@ interface RunFlags extends SituationFlags, LedgerFlags, SeatFlags {
   readonly taskFile?: string | undefined;
   readonly context?: readonly string[] | undefined;
   readonly trust?: true | undefined;
+  readonly surface?: SurfaceMode | undefined;
 }
 
 /** `task` is what stood after `--`, which the parser never sees. */
@@ -65,6 +67,12 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
       '--budget <k=v>',
       'a limit over that of agent.yaml, or k=none to lift one; may be repeated',
       collect,
+    )
+    .addOption(
+      new Option(
+        '--surface <mode>',
+        'how the session chooses from the tools of its servers (default: the mode in agent.yaml, else compiled)',
+      ).choices(surfaceModes),
     )
     .option('--max-tokens <n>', 'the most tokens of one answer', readCount)
     .option('--task-file <file>', 'read the task from a file, or from standard input with -')
@@ -207,6 +215,8 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
     maxTokens: flags.maxTokens,
     price: configured.prices.get(model) ?? agent.prices.get(model),
     tools: agent.tools.map(({ options, ...tool }) => ({ ...tool, options: { ...options } })),
+    resolved: composed.resolution,
+    surface: { ...agent.surface, ...(flags.surface === undefined ? {} : { mode: flags.surface }) },
     ...(agent.mcp.size === 0 ? {} : { mcp: JSON.parse(JSON.stringify(Object.fromEntries(agent.mcp))) }),
     ...(situation.skills === undefined
       ? {}

@@ -107,6 +107,7 @@ interface ShowFlags extends LedgerFlags {
   readonly prompt?: true | undefined;
   readonly calls?: true | undefined;
   readonly message?: string | undefined;
+  readonly surface?: true | undefined;
   readonly json?: true | undefined;
 }
 
@@ -117,6 +118,7 @@ export function showCommand({ context, command, done }: NewCommand) {
     .argument('<run>', runWords)
     .option('--calls', 'show the arguments and results of all calls in full')
     .option('--prompt', 'print exactly the instructions that the model got, and nothing else')
+    .option('--surface', 'print which tools the session shows, and why each other one is left out')
     .option('--message <digest>', 'print the one stored text whose digest begins so')
     .option('--ledger <path>', ledgerWords)
     .option('--json', 'print one JSON object');
@@ -138,6 +140,10 @@ async function showRun(context: Context, opened: OpenedStore, word: string, flag
     const { storedText } = await import('./stored-text.ts');
     const text = visible(await storedText(store, found, flags.message));
     return context.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  }
+  if (flags.surface) {
+    const { printSurface } = await import('./surface.ts');
+    return printSurface(context, store, session, flags.json === true);
   }
   const { readRunView } = await import('../../run/run-view.ts');
   const view = await readRunView(store, run, session);

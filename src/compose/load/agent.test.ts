@@ -59,6 +59,7 @@ describe('an agent folder', () => {
         'level',
         'env.TEAM',
       ],
+      surface: { mode: 'compiled', tokens: 900 },
       toolOffers: new Map([
         ['tool.sql_query', { offered: undefined }],
         ['tool.project_read', { offered: undefined }],

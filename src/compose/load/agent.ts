@@ -69,6 +69,7 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
     knownCapabilities: [...names.known.capabilities].sort(),
     tools,
     mcp: new Map(Object.entries(written.mcp ?? {}).map(([name, server]) => [name, mcpServer(server)])),
+    surface: { mode: written.surface?.mode ?? 'compiled', tokens: written.surface?.tokens ?? null },
     model: written.model ?? null,
     // YAML has no undefined, so a counter that is there has a number.
     budget: (written.budget ?? {}) as BudgetLimits,

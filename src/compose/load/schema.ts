@@ -8,6 +8,7 @@ import { fragmentLayers } from '../agent.ts';
 import type { ComposeError } from '../errors.ts';
 import { factTypes } from '../facts.ts';
 import { namingMend } from '../nearest.ts';
+import { surfaceModes } from '../surface/request.ts';
 import type { Path, YamlMap } from './yaml.ts';
 
 /** Names of agents, fragments, profiles, capabilities and servers. */
@@ -122,6 +123,16 @@ export const agentSchema = z.strictObject({
     )
     .optional(),
   mcp: z.record(name, mcpServer).optional(),
+  surface: z
+    .strictObject({
+      mode: z
+        .enum(surfaceModes)
+        .optional()
+        .describe('compiled lets the task choose where not all fits; all_tools shows all that is allowed.'),
+      tokens: count.optional().describe('What the tools of servers may take together.'),
+    })
+    .optional()
+    .describe('How a session chooses from the tools of its servers; a listed tool is always shown.'),
   model: text.optional(),
   budget: budget.optional(),
   deliver: z
