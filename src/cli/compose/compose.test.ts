@@ -68,7 +68,7 @@ test('--explain shows decisions instead of the text', async () => {
   expect(stdout).not.toContain('NOT USED');
   await writeFiles(cwd, { 'a/instructions/spare.md': 'Spare.\n' });
   expect((await compose('--explain')).stdout).toMatch(
-    /\nNOT USED, in no profile\n {2}spare · instructions\/spare.md\n\nTOOLS\n {2}out {2}project_read · the capability 'project' is not held\n$/,
+    /\nNOT USED, in no profile\n {2}spare · instructions\/spare.md\n\nTOOLS\n {2}in {3}project_read · listed\n$/,
   );
   expect(await compose()).toEqual({ code: 0, stdout: 'You answer tests.\n', stderr: '' });
 });
