@@ -1,5 +1,14 @@
 // Runs the benchmarks named on the command line, or all of them: npm run bench -- turn-cost start-time
-const all = ['start-time', 'turn-cost', 'selection', 'stream-cost', 'many-runs', 'search'];
+const all = [
+  'start-time',
+  'turn-cost',
+  'compose',
+  'selection',
+  'stream-cost',
+  'many-runs',
+  'search',
+  'statistics',
+];
 const asked = process.argv.slice(2);
 for (const name of asked.length > 0 ? asked : all) {
   if (!all.includes(name)) {
