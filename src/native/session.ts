@@ -102,7 +102,7 @@ async function* runTurns(
     if (batch === undefined) {
       // The answer is here already: what goes beyond the output budget is overrun, not thrown away.
       host.spend({ outputBytes: Buffer.byteLength(asked.reply.message.text) });
-      await host.record([finishTurn(turn, 0, host.clock.monotonicMs() - startedMs)]);
+      host.note([finishTurn(turn, 0, host.clock.monotonicMs() - startedMs)]);
       yield { turn };
       return { status: 'completed', answer: asked.reply.message.text };
     }

@@ -1,6 +1,6 @@
 /** What the events of a run say about it: its state, its usage, its open ticket. Nothing else stores these. */
 import { amountOf, type BudgetAmount, type BudgetLimits } from '../protocol/budget.ts';
-import { didRun, type EventBodies, type RunEvent } from '../protocol/events.ts';
+import { didRun, type EventBodies, type EventBody, type RunEvent } from '../protocol/events.ts';
 import type { RunStatus } from '../protocol/outcome.ts';
 import type { Ticket } from '../protocol/ticket.ts';
 import { addUsage, noUsage, type Usage, unknownUsage } from '../protocol/usage.ts';
@@ -25,7 +25,7 @@ export function lastOf<T extends keyof EventBodies>(
 }
 
 /** All that the run's model requests used. A request without an end is unknown, so the sum is. */
-export function usageOf(events: readonly RunEvent[]): Usage {
+export function usageOf(events: readonly EventBody[]): Usage {
   let usage = noUsage;
   let open = false;
   for (const event of events) {
@@ -59,7 +59,7 @@ export function knownUsageOf(events: readonly RunEvent[]): KnownUsage {
 }
 
 /** Turns that were started and calls that really ran. */
-export function countsOf(events: readonly RunEvent[]): {
+export function countsOf(events: readonly EventBody[]): {
   readonly turns: number;
   readonly toolCalls: number;
 } {

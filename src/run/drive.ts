@@ -51,6 +51,12 @@ export async function drive(work: Drive, lease: Lease): Promise<RunResult> {
     onEvents: work.onEvents,
     onBroken: (cause) => stop.now({ kind: 'record-broken', cause }),
   });
+  let released: Promise<void> | undefined;
+  // A release that fails only means that the lease runs out by itself.
+  const giveBack = () => {
+    released ??= store.release(lease).catch(() => {});
+    return released;
+  };
   const letGo = keepLease(store, lease, (cause) => stop.now({ kind: 'record-broken', cause }));
   // A person's word stands in the record when it is given, not only when the run has settled.
   const noteCancel = () => {
@@ -59,20 +65,22 @@ export async function drive(work: Drive, lease: Lease): Promise<RunResult> {
   };
   try {
     const notices = work.notices.map((text): EventBody => ({ type: 'notice', code: ownNotice, text }));
-    await line.put([work.opening, ...notices], { blobs: work.openingBlobs });
+    // Not waited for here: it goes with the first thing that the harness records, and a harness records before it acts.
+    const opened = line.put([work.opening, ...notices], { blobs: work.openingBlobs });
+    opened.catch(() => {});
     if (stop.signal.aborted) noteCancel();
     else stop.signal.addEventListener('abort', noteCancel, { once: true });
     const outcome = settle(await perform(work, line, budget, stop), stop, budget);
+    await opened;
     const workedMs = Math.round(clock.monotonicMs() - startedMs);
     // Time cannot be set aside before it passes; the stop's timer is what keeps its limit.
     budget.spend({ wallTimeMs: workedMs });
     const elapsedMs = Math.round(spent.wallTimeMs ?? 0) + workedMs;
-    return await conclude(work, line, budget, outcome, elapsedMs);
+    return await conclude(work, line, budget, outcome, elapsedMs, giveBack);
   } finally {
     letGo();
     stop.close();
-    // A release that fails only means that the lease runs out by itself.
-    await store.release(lease).catch(() => {});
+    await giveBack();
   }
 }
 
@@ -143,10 +151,11 @@ async function conclude(
   budget: Budget,
   outcome: HarnessOutcome,
   elapsedMs: number,
+  giveBack: () => Promise<void>,
 ): Promise<RunResult> {
   const answer = outcome.status === 'completed' ? outcome.answer : null;
   const error = 'error' in outcome ? outcome.error : null;
-  const usage = usageOf(line.events);
+  const usage = usageOf(line.told);
   const last: EventBody[] = [];
   const digest = answer === null ? null : sha256(answer);
   if (outcome.status === 'paused') last.push({ type: 'run-pause', ticket: outcome.ticket.id });
@@ -161,12 +170,13 @@ async function conclude(
       elapsedMs,
     });
   }
-  const unrecorded = await line
-    .put(last, { blobs: digest === null ? [] : [{ digest, bytes: answer ?? '' }] })
-    .then(
-      () => null,
-      (cause: unknown) => toErrorJson(cause),
-    );
+  const ended = line.put(last, { blobs: digest === null ? [] : [{ digest, bytes: answer ?? '' }] });
+  // Behind the end and in one write with it.
+  void giveBack();
+  const unrecorded = await ended.then(
+    () => null,
+    (cause: unknown) => toErrorJson(cause),
+  );
   return {
     // An end that could not be recorded is not an end: the record still says that the run is open.
     status: unrecorded === null ? outcome.status : 'unknown',
@@ -179,14 +189,14 @@ async function conclude(
     answer,
     error: error ?? unrecorded,
     ticket: outcome.status === 'paused' ? outcome.ticket : null,
-    ...countsOf(line.events),
+    ...countsOf(line.told),
     usage,
     budget: budget.report(),
     elapsedMs,
-    notices: [...work.notices, ...toldByHarness(line.events)],
+    notices: [...work.notices, ...toldByHarness(line.told)],
   };
 }
 
-function toldByHarness(events: readonly RunEvent[]): string[] {
+function toldByHarness(events: readonly EventBody[]): string[] {
   return events.flatMap((event) => (event.type === 'notice' && event.code !== ownNotice ? [event.text] : []));
 }

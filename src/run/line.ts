@@ -6,6 +6,8 @@ import type { Blob } from '../protocol/record.ts';
 export interface Line {
   /** Every stored event of the run so far, those before a resume included. */
   readonly events: readonly RunEvent[];
+  /** All that was put or noted so far, stored or on its way, after what stood there before a resume. */
+  readonly told: readonly EventBody[];
   /** Resolves when these and all earlier events are durable; rejects with the first failure of the line. */
   put(
     events: readonly EventBody[],
@@ -28,6 +30,7 @@ export interface LineOptions {
 /** Opens the line of a run whose lease is held. */
 export function openLine(store: Store, lease: Lease, { earlier, onEvents, onBroken }: LineOptions): Line {
   const events = [...earlier];
+  const told: EventBody[] = [...earlier];
   let line: Promise<void> = Promise.resolve();
   let failure: { readonly cause: unknown } | undefined;
   let noted: { readonly events: EventBody[]; readonly blobs: Blob[] } | undefined;
@@ -64,14 +67,21 @@ export function openLine(store: Store, lease: Lease, { earlier, onEvents, onBrok
 
   return {
     events,
+    told,
     broken: () => failure?.cause,
-    put: (bodies, { blobs = [], power = false } = {}) => write(bodies, blobs, power),
+    put(bodies, { blobs = [], power = false } = {}) {
+      for (const body of bodies) told.push(body);
+      return write(bodies, blobs, power);
+    },
     note(bodies, blobs = []) {
       if (noted === undefined) {
         noted = { events: [], blobs: [] };
         setImmediate(flush);
       }
-      for (const body of bodies) noted.events.push(body);
+      for (const body of bodies) {
+        told.push(body);
+        noted.events.push(body);
+      }
       for (const blob of blobs) noted.blobs.push(blob);
     },
   };

@@ -16,10 +16,11 @@ import type { RunSeat } from './seat.ts';
 import {
   changedNotice,
   continueSession,
-  createSession,
   damaged,
   type NewSession,
   narrowed,
+  newSession,
+  type OpenedSession,
   openRecorded,
   readEvents,
   readText,
@@ -45,7 +46,7 @@ export interface ResumeRequest extends RunSeat {
  * from then on every end is a RunResult.
  */
 export async function startRun(request: StartRequest): Promise<RunResult> {
-  const { harness, store, clock, limits, task, composition, origin } = request;
+  const { harness, clock, limits, task, composition, origin } = request;
   if (task.trim() === '') {
     throw new RunError('run.task-empty', 'The task is empty.', {
       next: 'Give the task after --, with --task-file, or on standard input.',
@@ -55,7 +56,7 @@ export async function startRun(request: StartRequest): Promise<RunResult> {
   const notices = [...checkGuarantees(harness, limits, request.lowered ?? {})];
   const opened =
     request.session === undefined
-      ? await createSession(request)
+      ? await newSession(request)
       : await continueSession(request, request.session);
   const { record, session } = opened;
   if (record.prompt !== composition.digest) notices.push(changedNotice(record.id));
@@ -66,11 +67,7 @@ export async function startRun(request: StartRequest): Promise<RunResult> {
     index: opened.earlierRuns.length + 1,
     parent: null,
   };
-  await store.createRun(run).catch((cause: unknown) => {
-    throw cause instanceof WritError && cause.code === 'ledger.already-exists'
-      ? raced(record.id, cause)
-      : cause;
-  });
+  const lease = await begin(request, opened, run);
   const taskBlob = blobOf(task);
   const work: Drive = {
     ...request,
@@ -96,7 +93,26 @@ export async function startRun(request: StartRequest): Promise<RunResult> {
     },
     openingBlobs: [taskBlob],
   };
-  return drive(work, await store.acquire(run.id, request.holder, leaseMs));
+  return drive(work, lease);
+}
+
+// Asked for in one breath, a store writes them in one transaction; its writes take effect in the order of their calls.
+async function begin(
+  { store, holder }: RunSeat,
+  { record, unstored }: OpenedSession,
+  run: RunRecord,
+): Promise<TakenLease> {
+  const writes = Promise.all([
+    unstored === undefined ? undefined : store.createSession(record, unstored),
+    store.createRun(run),
+    store.acquire(run.id, holder, leaseMs),
+  ]);
+  const [, , lease] = await writes.catch((cause: unknown) => {
+    throw cause instanceof WritError && cause.code === 'ledger.already-exists'
+      ? raced(record.id, cause)
+      : cause;
+  });
+  return lease;
 }
 
 /**

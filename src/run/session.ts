@@ -25,6 +25,8 @@ export interface NewSession {
 /** A session as the ledger has it, checked: what its runs begin from. */
 export interface OpenedSession {
   readonly record: SessionRecord;
+  /** What a session that is not stored yet is stored with. */
+  readonly unstored?: readonly Blob[];
   readonly session: Session;
   readonly composition: Composition;
   readonly earlierRuns: readonly RunRecord[];
@@ -42,9 +44,9 @@ function blobsOf(composition: Composition): readonly [Blob, Blob] {
   return known;
 }
 
-/** Makes a session and stores its text and its tools before anything is sent. Throws what makes it impossible. */
-export async function createSession(request: NewSession): Promise<OpenedSession> {
-  const { harness, composition, capabilities, clock, store, origin } = request;
+/** Makes a session, to be stored with its text and its tools before anything is sent. Throws what makes it impossible. */
+export async function newSession(request: NewSession): Promise<OpenedSession> {
+  const { harness, composition, capabilities, clock, origin } = request;
   // Whatever makes the session impossible is thrown here, before the ledger knows of it.
   const projection = await harness.project({ capabilities, task: request.task });
   const [whole, text] = blobsOf(composition);
@@ -61,9 +63,8 @@ export async function createSession(request: NewSession): Promise<OpenedSession>
     capabilities,
     origin,
   };
-  await store.createSession(record, [whole, surface, text]);
   const session: Session = { id: record.id, composition, projection, capabilities };
-  return { record, session, composition, earlierRuns: [], events: [] };
+  return { record, unstored: [whole, surface, text], session, composition, earlierRuns: [], events: [] };
 }
 
 /**
