@@ -53,6 +53,8 @@ export type { RedactedStream, Secret } from './ledger/secrets.ts';
 export type { Lease, RunFilter, Store } from './ledger/store.ts';
 export { memoryStore } from './ledger/stores/memory.ts';
 export { type SqliteStoreOptions, sqliteStore } from './ledger/stores/sqlite.ts';
+export { type CommandStartOptions, commandStart } from './native/command/command-start.ts';
+export { commandCancel, commandRead, commandWait, commandWrite } from './native/command/command-tools.ts';
 export {
   type ContextSource,
   type Contexts,
@@ -63,6 +65,8 @@ export { type ContextLimits, defaultContextLimits } from './native/context/limit
 export type { ContextAnswer } from './native/context/operations.ts';
 export type { ContextReader } from './native/context/reader.ts';
 export type { GivenContext } from './native/context/session-contexts.ts';
+export { type FilePatchOptions, filePatch } from './native/edit/file-patch.ts';
+export { type FileWriteOptions, fileWrite } from './native/edit/file-write.ts';
 export type { Model, ModelReply, Price } from './native/model/model.ts';
 export { type ResolvedModel, type ResolveOptions, resolveModel } from './native/model/providers.ts';
 export type { WireName } from './native/model/wire-names.ts';
@@ -80,6 +84,47 @@ export type { RunResult, RunStatus } from './protocol/outcome.ts';
 export type { RunRecord, SessionRecord } from './protocol/record.ts';
 export type { ApproveMode, Ticket, TicketAnswer } from './protocol/ticket.ts';
 export type { Usage } from './protocol/usage.ts';
+export {
+  type Bootstrap,
+  type BootstrapOptions,
+  clusterBootstrap,
+  type Effect,
+  type Interval,
+} from './prove/statistics/bootstrap.ts';
+export {
+  type Blocks,
+  blocksOf,
+  type Estimand,
+  type Estimate,
+  estimate,
+  itemNumbers,
+} from './prove/statistics/estimand.ts';
+export { mcNemar, signTest, signTestOfItems } from './prove/statistics/exact-tests.ts';
+export { forestRows } from './prove/statistics/forest.ts';
+export { type Seed, stream } from './prove/statistics/generator.ts';
+export { holm } from './prove/statistics/holm.ts';
+export { equivalence, nonInferiority, superiority } from './prove/statistics/margin.ts';
+export { pairedDifference } from './prove/statistics/paired-difference.ts';
+export { type PowerDesign, power, smallestP } from './prove/statistics/power.ts';
+export { type SignFlip, signFlip } from './prove/statistics/sign-flip.ts';
+export { compareSurvival, pairTimes, survivalBootstrap, type TimeRow } from './prove/statistics/survival.ts';
+export { armTotals, type CountRow, manipulationCheck } from './prove/statistics/totals.ts';
+export {
+  type MissingPolicy,
+  type MissingReport,
+  type PairedTable,
+  pairTrials,
+  type TrialRow,
+} from './prove/statistics/trials.ts';
 export type { Ask } from './run/approval.ts';
 export { answerTicket, type Decision as TicketDecision } from './run/decide.ts';
 export { type ResumeRequest, resumeRun, type StartRequest, startRun } from './run/run.ts';
+export type { Locator } from './sandbox/locator.ts';
+export type { CommandSpec, CommandStatus, EndReceipt, OutputPage, Sandbox } from './sandbox/sandbox.ts';
+export {
+  type BubblewrapOptions,
+  bubblewrap as bubblewrapSandbox,
+} from './sandbox/sandboxes/bubblewrap/bubblewrap.ts';
+export { type LocalOptions, local as localSandbox } from './sandbox/sandboxes/local/local.ts';
+export { type StartOptions, startCommand } from './sandbox/start-command.ts';
+export type { StartOutcome } from './sandbox/start-outcome.ts';
