@@ -1,7 +1,8 @@
 /** The cluster bootstrap: items are drawn again, each with both arms and all its repeats, and percentiles make the interval. */
-import { type Blocks, type Estimand, estimate, finite } from './estimand.ts';
+import { type Blocks, type Estimand, estimate } from './estimand.ts';
 import { type Generator, type Seed, stream } from './generator.ts';
 import { checkResamples, checkShare, resamplesLeast } from './options.ts';
+import { finitePart, select } from './order-statistics.ts';
 
 /** `difference` is treatment minus control, `relative` treatment by control minus 1, the others one arm's own number. */
 export type Effect = 'difference' | 'relative' | 'control' | 'treatment';
@@ -66,31 +67,125 @@ export function clusterBootstrap(blocks: Blocks, options: BootstrapOptions): Blo
   };
 }
 
+/** Resamples whose draws are made at once: large enough to be quick, small enough for the nearest cache. */
+export const batchSize = 128;
+
 /** Fills `into` with the effect in as many resamples of the blocks. */
 export function resample(blocks: Blocks, effect: Effect, generator: Generator, into: Float64Array): void {
-  const { controlTop, controlBottom, treatmentTop, treatmentBottom, starts } = blocks;
-  const strata = blocks.strata.length;
-  for (let round = 0; round < into.length; round += 1) {
-    let control = 0;
-    let treatment = 0;
-    for (let stratum = 0; stratum < strata; stratum += 1) {
-      const from = starts[stratum] as number;
-      const size = (starts[stratum + 1] as number) - from;
-      let cTop = 0;
-      let cBottom = 0;
-      let tTop = 0;
-      let tBottom = 0;
-      for (let draw = 0; draw < size; draw += 1) {
-        const at = from + generator.below(size);
-        cTop += controlTop[at] as number;
-        cBottom += controlBottom[at] as number;
-        tTop += treatmentTop[at] as number;
-        tBottom += treatmentBottom[at] as number;
-      }
-      control += cTop / cBottom;
-      treatment += tTop / tBottom;
+  const parts = effect === 'difference' ? partsOf(blocks) : undefined;
+  if (parts === undefined) resampleArms(blocks, effect, generator, into);
+  else {
+    into.fill(0);
+    for (const stratum of parts) addSums(stratum, generator, into);
+  }
+}
+
+/**
+ * The items' parts of the difference by stratum, where every item of a stratum has the same divisor in both arms: then
+ * no resample changes a divisor, and a sum of parts is all there is to compute. Undefined elsewhere.
+ */
+function partsOf({ strata, starts, ...sums }: Blocks): Float64Array[] | undefined {
+  const parts = strata.map((_, stratum) => {
+    const [from = 0, to = 0] = starts.subarray(stratum, stratum + 2);
+    const bottom = sums.controlBottom[from] ?? 0;
+    const divisor = bottom * (to - from) * strata.length;
+    const same = (column: Float64Array) => column.subarray(from, to).every((one) => one === bottom);
+    if (!same(sums.controlBottom) || !same(sums.treatmentBottom)) return undefined;
+    const control = sums.controlTop.subarray(from, to);
+    return sums.treatmentTop.subarray(from, to).map((top, at) => (top - (control[at] ?? 0)) / divisor);
+  });
+  return parts.every((one) => one !== undefined) ? parts : undefined;
+}
+
+/** Up to so many items, a table of all sums of two fits into 2^16 draws and the nearer caches. */
+const pairedMost = 256;
+
+/** Adds to each resample the sum of as many drawn parts as there are. One draw of n * n picks two items where it can. */
+function addSums(parts: Float64Array, generator: Generator, into: Float64Array): void {
+  const n = parts.length;
+  if (n > pairedMost) {
+    addDrawn(parts, n, generator, into);
+    return;
+  }
+  const pairs = new Float64Array(n * n);
+  for (let at = 0; at < pairs.length; at += 1) {
+    pairs[at] = (parts[at % n] as number) + (parts[Math.floor(at / n)] as number);
+  }
+  addDrawn(pairs, n >> 1, generator, into);
+  if (n % 2 === 1) addDrawn(parts, 1, generator, into);
+}
+
+function addDrawn(table: Float64Array, times: number, generator: Generator, into: Float64Array): void {
+  const draws = new Uint32Array(times * batchSize);
+  for (let from = 0; from < into.length; from += batchSize) {
+    generator.draw(draws, table.length);
+    const to = Math.min(into.length, from + batchSize);
+    let next = 0;
+    for (let round = from; round < to; round += 1) {
+      let total = into[round] as number;
+      for (const end = next + times; next < end; next += 1) total += table[draws[next] as number] as number;
+      into[round] = total;
     }
-    into[round] = effectOf(effect, control / strata, treatment / strata);
+  }
+}
+
+function resampleArms(blocks: Blocks, effect: Effect, generator: Generator, into: Float64Array): void {
+  const strata = blocks.strata.map((_, at) => stratumOf(blocks, at));
+  const control = new Float64Array(batchSize);
+  const treatment = new Float64Array(batchSize);
+  for (let from = 0; from < into.length; from += batchSize) {
+    control.fill(0);
+    treatment.fill(0);
+    for (const stratum of strata) {
+      generator.draw(stratum.draws, stratum.size);
+      addBatch(stratum, control, treatment);
+    }
+    const count = Math.min(batchSize, into.length - from);
+    for (let at = 0; at < count; at += 1) {
+      into[from + at] = effectOf(
+        effect,
+        (control[at] as number) / strata.length,
+        (treatment[at] as number) / strata.length,
+      );
+    }
+  }
+}
+
+interface Stratum {
+  readonly size: number;
+  /** Control top and bottom, treatment top and bottom of one item side by side, so that a draw touches one place. */
+  readonly sums: Float64Array;
+  /** `size` draws for each resample of a batch. */
+  readonly draws: Uint32Array;
+}
+
+function stratumOf(blocks: Blocks, at: number): Stratum {
+  const [from = 0, to = 0] = blocks.starts.subarray(at, at + 2);
+  const { controlTop, controlBottom, treatmentTop, treatmentBottom } = blocks;
+  const sums = new Float64Array(4 * (to - from));
+  [controlTop, controlBottom, treatmentTop, treatmentBottom].forEach((column, part) => {
+    for (let item = from; item < to; item += 1) sums[4 * (item - from) + part] = column[item] ?? 0;
+  });
+  return { size: to - from, sums, draws: new Uint32Array((to - from) * batchSize) };
+}
+
+function addBatch({ size, sums, draws }: Stratum, control: Float64Array, treatment: Float64Array): void {
+  let next = 0;
+  for (let round = 0; round < batchSize; round += 1) {
+    const end = next + size;
+    let cTop = 0;
+    let cBottom = 0;
+    let tTop = 0;
+    let tBottom = 0;
+    for (; next < end; next += 1) {
+      const at = (draws[next] as number) << 2;
+      cTop += sums[at] as number;
+      cBottom += sums[at | 1] as number;
+      tTop += sums[at | 2] as number;
+      tBottom += sums[at | 3] as number;
+    }
+    control[round] = (control[round] as number) + cTop / cBottom;
+    treatment[round] = (treatment[round] as number) + tTop / tBottom;
   }
 }
 
@@ -115,13 +210,11 @@ interface Summary {
   readonly singleItemGroups: readonly string[];
 }
 
-/** Makes intervals of resampled values; sorts them in place. */
+/** Makes intervals of resampled values, which it rearranges. */
 export function summarise(values: Float64Array, summary: Summary): Bootstrap {
   const { effect, singleItemGroups } = summary;
   const levels = (summary.levels ?? [0.95]).map((level) => checkShare('level', level));
-  values.sort();
-  // Sorted, what is not a number stands last, infinities at both ends.
-  const numbers = values.filter(Number.isFinite);
+  const numbers = finitePart(values);
   const undefinedResamples = values.length - numbers.length;
   const known = singleItemGroups.length === 0;
   return {
@@ -142,28 +235,25 @@ export function summarise(values: Float64Array, summary: Summary): Bootstrap {
 
 // The undefined ones stand below everything for the lower end and above everything for the upper one.
 function percentile(
-  sorted: Float64Array,
+  numbers: Float64Array,
   missing: number,
   share: number,
   end: 'low' | 'high',
 ): number | null {
-  const total = sorted.length + missing;
+  const total = numbers.length + missing;
   const rank = Math.min(total, Math.max(1, share * (total + 1))) - (end === 'low' ? missing : 0);
   const below = Math.floor(rank);
-  const low = sorted[below - 1];
-  const high = rank === below ? low : sorted[below];
-  if (low === undefined || high === undefined) return null;
-  return finite(low + (rank - below) * (high - low));
+  const low = select(numbers, below - 1);
+  const high = rank === below ? low : select(numbers, below);
+  return low === undefined || high === undefined ? null : low + (rank - below) * (high - low);
 }
 
 function deviation(values: Float64Array): number | null {
   if (values.length < 2) return null;
-  let mean = 0;
+  let total = 0;
+  for (let at = 0; at < values.length; at += 1) total += values[at] as number;
+  const mean = total / values.length;
   let squares = 0;
-  values.forEach((value, at) => {
-    const step = value - mean;
-    mean += step / (at + 1);
-    squares += step * (value - mean);
-  });
+  for (let at = 0; at < values.length; at += 1) squares += ((values[at] as number) - mean) ** 2;
   return Math.sqrt(squares / (values.length - 1));
 }

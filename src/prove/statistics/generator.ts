@@ -16,6 +16,10 @@ export interface Generator {
   below(bound: number): number;
   /** A number in (0, 1), in steps of 2^-53; never 0 nor 1. */
   unit(): number;
+  /** Fills `into` with random bits: what `bits` would give one by one, in a third of the time. */
+  fill(into: Int32Array): void;
+  /** Fills `into` with whole numbers in [0, bound), each equally likely; two for one word where `bound` is at most 2^16. */
+  draw(into: Uint32Array, bound: number): void;
   /** From the normal distribution with mean 0 and variance 1 (polar method of Marsaglia, 1964). */
   normal(): number;
 }
@@ -36,61 +40,105 @@ export function stream(seed: Seed, use: string): Generator {
 }
 
 /** The generator from four words of state, of which one must not be 0. */
-export function xoshiro(words: readonly number[]): Generator {
-  let [a = 0, b = 0, c = 0, d = 0] = words.map((word) => word | 0);
-  let spare: number | undefined;
+export function xoshiro(state: readonly number[]): Generator {
+  return new Xoshiro(state);
+}
 
-  const bits = (): number => {
+// A class and no closures: a machine compiles its methods once for all streams, and each analysis opens one of its own.
+class Xoshiro implements Generator {
+  readonly #state = new Int32Array(4);
+  readonly #words = new Int32Array(512);
+  #spare: number | undefined;
+
+  constructor(state: readonly number[]) {
+    this.#state.set(state);
+  }
+
+  bits(): number {
+    const state = this.#state;
+    const b = state[1] as number;
     const times5 = Math.imul(b, 5);
-    const result = Math.imul((times5 << 7) | (times5 >>> 25), 9);
-    const shifted = b << 9;
-    c ^= a;
-    d ^= b;
-    b ^= c;
-    a ^= d;
-    c ^= shifted;
-    d = (d << 11) | (d >>> 21);
-    return result;
-  };
-  // Lemire, Fast random integer generation in an interval, ACM TOMACS 29, 2019. A product stays below 2^53 for bounds
-  // below 2^21; above, the low word would be rounded and 2^32 is taken apart by rejection alone.
-  const below = (bound: number): number => {
-    if (bound >= 0x200000) return belowByRejection(bits, bound);
-    let product = (bits() >>> 0) * bound;
-    let low = product >>> 0;
-    if (low < bound) {
-      const threshold = 0x100000000 % bound;
-      while (low < threshold) {
-        product = (bits() >>> 0) * bound;
-        low = product >>> 0;
+    const c = (state[2] as number) ^ (state[0] as number);
+    const d = (state[3] as number) ^ b;
+    state[0] = (state[0] as number) ^ d;
+    state[1] = b ^ c;
+    state[2] = c ^ (b << 9);
+    state[3] = (d << 11) | (d >>> 21);
+    return Math.imul((times5 << 7) | (times5 >>> 25), 9);
+  }
+
+  fill(into: Int32Array): void {
+    const state = this.#state;
+    let a = state[0] as number;
+    let b = state[1] as number;
+    let c = state[2] as number;
+    let d = state[3] as number;
+    for (let at = 0; at < into.length; at += 1) {
+      const times5 = Math.imul(b, 5);
+      into[at] = Math.imul((times5 << 7) | (times5 >>> 25), 9);
+      const shifted = b << 9;
+      c ^= a;
+      d ^= b;
+      b ^= c;
+      a ^= d;
+      c ^= shifted;
+      d = (d << 11) | (d >>> 21);
+    }
+    state[0] = a;
+    state[1] = b;
+    state[2] = c;
+    state[3] = d;
+  }
+
+  // Lemire, Fast random integer generation in an interval, ACM TOMACS 29, 2019.
+  draw(into: Uint32Array, bound: number): void {
+    if (bound > 0x10000) {
+      for (let at = 0; at < into.length; at += 1) into[at] = this.below(bound);
+      return;
+    }
+    const words = this.#words;
+    const threshold = 0x10000 % bound;
+    let at = 0;
+    while (at < into.length) {
+      this.fill(words);
+      // Two draws of each word; what the last words have left over is thrown away.
+      for (let word = 0; word < words.length && at < into.length; word += 1) {
+        const bits = words[word] as number;
+        const low = Math.imul(bits & 0xffff, bound);
+        if ((low & 0xffff) >= threshold) into[at++] = low >>> 16;
+        const high = Math.imul(bits >>> 16, bound);
+        if ((high & 0xffff) >= threshold && at < into.length) into[at++] = high >>> 16;
       }
     }
-    return Math.floor(product / 0x100000000);
-  };
-  const unit = (): number => ((bits() >>> 5) * 0x4000000 + (bits() >>> 6) + 0.5) / 0x20000000000000;
-  const normal = (): number => {
-    if (spare !== undefined) {
-      const value = spare;
-      spare = undefined;
+  }
+
+  below(bound: number): number {
+    const end = 0x100000000 - (0x100000000 % bound);
+    for (;;) {
+      const word = this.bits() >>> 0;
+      if (word < end) return word % bound;
+    }
+  }
+
+  unit(): number {
+    const high = this.bits() >>> 5;
+    return (high * 0x4000000 + (this.bits() >>> 6) + 0.5) / 0x20000000000000;
+  }
+
+  normal(): number {
+    if (this.#spare !== undefined) {
+      const value = this.#spare;
+      this.#spare = undefined;
       return value;
     }
     for (;;) {
-      const x = 2 * unit() - 1;
-      const y = 2 * unit() - 1;
+      const x = 2 * this.unit() - 1;
+      const y = 2 * this.unit() - 1;
       const square = x * x + y * y;
       if (square >= 1 || square === 0) continue;
       const scale = Math.sqrt((-2 * Math.log(square)) / square);
-      spare = y * scale;
+      this.#spare = y * scale;
       return x * scale;
     }
-  };
-  return { bits, below, unit, normal };
-}
-
-function belowByRejection(bits: () => number, bound: number): number {
-  const end = 0x100000000 - (0x100000000 % bound);
-  for (;;) {
-    const word = bits() >>> 0;
-    if (word < end) return word % bound;
   }
 }

@@ -111,7 +111,7 @@ export function flipP(parts: Float64Array, generator: Generator, values: Float64
   if (parts.length <= Math.min(innerExactMost, exactBlocksMost)) {
     return countExtreme(flips.all(), observed, flips.tolerance) / 2 ** parts.length;
   }
-  const extreme = countExtreme(flips.random(values.length, generator, values), observed, flips.tolerance);
+  const extreme = countExtreme(flips.random(generator, values), observed, flips.tolerance);
   return (extreme + 1) / (values.length + 1);
 }
 

@@ -1,5 +1,5 @@
 /** Time until a trial is finished, with timeouts: Kaplan-Meier curves, restricted means, and the difference of the arms. */
-import { type Bootstrap, type BootstrapOptions, effectOf, summarise } from './bootstrap.ts';
+import { type Bootstrap, type BootstrapOptions, batchSize, effectOf, summarise } from './bootstrap.ts';
 import { StatisticsError } from './errors.ts';
 import { type ArmNumbers, armNumbers } from './estimand.ts';
 import { stream } from './generator.ts';
@@ -199,12 +199,15 @@ export function survivalBootstrap(table: TimedTable, horizon: number, options: B
   const treatment = curveOf(table, 'treatment', horizon);
   const generator = stream(options.seed, 'cluster-bootstrap');
   const weights = new Float64Array(items);
+  const draws = new Uint32Array(items * batchSize);
   const values = new Float64Array(resamples);
   for (let round = 0; round < resamples; round += 1) {
+    const from = (round % batchSize) * items;
+    if (from === 0) generator.draw(draws, items);
     weights.fill(0);
-    for (let draw = 0; draw < items; draw += 1) {
-      const at = generator.below(items);
-      weights[at] = (weights[at] as number) + 1;
+    for (let at = from; at < from + items; at += 1) {
+      const drawn = draws[at] as number;
+      weights[drawn] = (weights[drawn] as number) + 1;
     }
     values[round] = effectOf(effect, areaOf(control, weights), areaOf(treatment, weights));
   }
