@@ -37,7 +37,7 @@ const request = z.strictObject({
   intent: z.enum(intents),
   fidelity: z.enum(fidelities),
   text,
-  task: text.min(1),
+  task: text.regex(/\S/, 'a task that is not blank'),
   version: line.min(1).nullable(),
   authMode: z.enum(authModes),
   home: path,

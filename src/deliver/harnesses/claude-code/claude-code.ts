@@ -6,6 +6,7 @@ import { readCells } from '../../cells.ts';
 import { describedFile, jsonFile, skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
 import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
+import { mentionNotice, slashIsCommand, taskAsJsonLine } from '../../task.ts';
 import cells from './cells.json' with { type: 'json' };
 
 const permissionFlags: { readonly [M in PermissionMode]: readonly string[] } = {
@@ -92,9 +93,8 @@ function plan({ request }: Resolved): AdapterPlan {
         to: 'claude/.credentials.json',
       },
     ],
-    // One JSON line carries any text; a task in argv could be taken for an option.
-    stdin: `${JSON.stringify({ type: 'user', message: { role: 'user', content: request.task } })}\n`,
-    task: { control: '--input-format stream-json', transport: 'stdin' },
+    ...taskAsJsonLine('claude-code', request.task, slashIsCommand),
+    notices: mentionNotice('claude-code', request.task),
   };
 }
 

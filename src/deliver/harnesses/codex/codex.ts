@@ -7,6 +7,7 @@ import { skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
 import { refusal } from '../../permit.ts';
 import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
+import { dropsByteOrderMark, taskAsText } from '../../task.ts';
 import cells from './cells.json' with { type: 'json' };
 import { configToml } from './config-toml.ts';
 
@@ -86,8 +87,7 @@ function plan({ request }: Resolved): AdapterPlan {
     inherit: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
     files: plannedFiles(request),
     seeds: [{ from: '.codex/auth.json', variable: 'CODEX_HOME', below: 'auth.json', to: 'codex/auth.json' }],
-    stdin: request.task,
-    task: { control: 'codex exec -', transport: 'stdin' },
+    ...taskAsText('codex', request.task, dropsByteOrderMark),
     residue: ['permissions and other developer messages of its own'],
   };
 }

@@ -6,8 +6,12 @@ import { readCells } from '../../cells.ts';
 import { jsonFile, skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
 import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
+import { mentionNotice, taskAsText } from '../../task.ts';
 import { firstWay } from '../../transport.ts';
 import cells from './cells.json' with { type: 'json' };
+
+const routerNotice =
+  'Without a model gemini first asks a smaller one which to use, with a prompt of its own.';
 
 const approvals: { readonly [M in PermissionMode]: string } = {
   read: 'default',
@@ -81,14 +85,13 @@ function plan({ request }: Resolved): AdapterPlan {
       below: `.gemini/${file}`,
       to: `.gemini/${file}`,
     })),
-    stdin: request.task,
-    task: { control: 'stdin', transport: 'stdin' },
+    ...taskAsText('gemini', request.task, () => null),
     ambient: [{ path: 'GEMINI.md', where: 'upward', touches: 'beside' }],
     residue: ['a list of the files of the workspace, in the first user message'],
-    notices:
-      request.model === undefined
-        ? ['Without a model gemini first asks a smaller one which to use, with a prompt of its own.']
-        : [],
+    notices: [
+      ...mentionNotice('gemini', request.task),
+      ...(request.model === undefined ? [routerNotice] : []),
+    ],
   };
 }
 

@@ -7,6 +7,7 @@ import { readCells } from '../../cells.ts';
 import { describedFile, skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
 import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
+import { dropsByteOrderMark, taskAsText } from '../../task.ts';
 import cells from './cells.json' with { type: 'json' };
 
 const permissionMaps: { readonly [M in PermissionMode]: { readonly [tool: string]: string } } = {
@@ -74,7 +75,9 @@ function plan({ request }: Resolved): AdapterPlan {
       ...['--format', 'json'],
       // A title is else asked of the model, with a prompt of its own.
       ...['--title', 'writ'],
-      ...(model === undefined ? [] : ['--model', baseUrl === null ? model : `writ/${model}`]),
+      // Without a model's name it would leave the provider aside and go to its own.
+      ...(baseUrl === null ? [] : ['--model', `writ/${model ?? 'default'}`]),
+      ...(baseUrl === null && model !== undefined ? ['--model', model] : []),
       ...(reasoningEffort === undefined ? [] : ['--variant', reasoningEffort]),
       ...(resume === null ? [] : ['--session', resume]),
     ],
@@ -99,8 +102,7 @@ function plan({ request }: Resolved): AdapterPlan {
         to: 'data/opencode/auth.json',
       },
     ],
-    stdin: request.task,
-    task: { control: 'stdin', transport: 'stdin' },
+    ...taskAsText('opencode', request.task, dropsByteOrderMark),
   };
 }
 
@@ -126,17 +128,16 @@ function plannedFiles(request: DeliveryRequest): readonly PlannedFile[] {
 }
 
 /**
- * It fills `{env:…}` and `{file:…}` into the text of its configuration before it is read as JSON, so a brace in a text of
- * ours is written as an escape, which that does not find.
+ * It fills `{env:…}` and `{file:…}` into the text of its configuration before that is read as JSON. A brace in a text of
+ * ours is written as an escape, which it does not find; what it is to fill in is put there afterwards.
  */
 function configText(request: DeliveryRequest): string {
-  const text = JSON.stringify(config(request), null, 2);
-  return `${text.replaceAll(/\{(?=env:|file:)/g, '\\u007b').replaceAll(filled, (_, name: string) => `{env:${name}}`)}\n`;
+  const text = JSON.stringify(config(request), null, 2).replaceAll(/\{(?=env:|file:)/g, '\\u007b');
+  return `${text.replaceAll(/"\\ud800([A-Za-z0-9_]+)"/g, '"{env:$1}"')}\n`;
 }
 
-// Stands for a variable that opencode itself is to fill in; no text of a request can hold it.
-const filled = /<\\u007fenv:([A-Za-z0-9_]+)>/g;
-const fill = (name: string) => `<\u007Fenv:${name}>`;
+// Half of a UTF-16 pair, which no text of a request holds, marks the name of a variable.
+const fill = (name: string) => `\ud800${name}`;
 
 function config({ intent, text, home, baseUrl, model, ...request }: DeliveryRequest): Json {
   const { permissions, temperature, contextFiles = [], mcpServers = {} } = request;

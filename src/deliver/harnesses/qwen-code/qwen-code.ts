@@ -5,6 +5,7 @@ import { readCells } from '../../cells.ts';
 import { jsonFile } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
 import type { DeliveryRequest, PermissionMode } from '../../request.ts';
+import { mentionNotice, slashIsCommand, taskAsJsonLine } from '../../task.ts';
 import { argumentFault, firstWay } from '../../transport.ts';
 import cells from './cells.json' with { type: 'json' };
 
@@ -61,7 +62,7 @@ function plan({ request, control }: Resolved): AdapterPlan {
     argv: [
       // Its own files, servers and memory and those of the workspace stay out.
       '--bare',
-      ...['--output-format', 'stream-json', '--include-partial-messages'],
+      ...['--input-format', 'stream-json', '--output-format', 'stream-json', '--include-partial-messages'],
       ...['--auth-type', authMode === 'api-key' ? 'openai' : 'qwen-oauth'],
       // Joined to its flag, so that a leading dash is not taken for another.
       ...(intent === 'append' ? [`--append-system-prompt=${text}`] : []),
@@ -87,8 +88,9 @@ function plan({ request, control }: Resolved): AdapterPlan {
         to: 'qwen/oauth_creds.json',
       },
     ],
-    stdin: request.task,
-    task: { control: 'stdin', transport: 'stdin' },
+    // As plain text it would get blank lines behind it.
+    ...taskAsJsonLine('qwen-code', request.task, slashIsCommand),
+    notices: mentionNotice('qwen-code', request.task),
     residue: ['a list of the files of the workspace, in the first user message'],
   };
 }
