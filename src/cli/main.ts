@@ -12,6 +12,7 @@ import { demoCommand } from './demo/demo-command.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { CliError } from './errors.ts';
 import { exitCodes, usageExitCode } from './exit.ts';
+import { harnessCommand } from './harness/harness.ts';
 import type { Interrupts } from './interrupts.ts';
 import { commandMaker, type NewCommand, usageError, withoutHelpForNothing } from './program.ts';
 import { recordCommand } from './record/record.ts';
@@ -90,6 +91,7 @@ async function runCommandLine(
     checkCommand(parts),
     diffCommand(parts),
     spaceCommand(parts),
+    harnessCommand(parts),
     recordCommand(parts),
     runCommand(parts, task),
     runsCommand(parts),

@@ -32,7 +32,7 @@ export async function programVersion(name: string, options: AskOptions): Promise
 }
 
 /** Only absolute folders count: a relative one would run what happens to lie in the current folder. */
-function findOnPath(name: string, env: Environment): string | undefined {
+export function findOnPath(name: string, env: Environment): string | undefined {
   return (env.PATH ?? '')
     .split(delimiter)
     .filter(isAbsolute)

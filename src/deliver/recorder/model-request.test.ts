@@ -74,7 +74,7 @@ describe('a recorded request of a real program, in its second turn', () => {
       'contents[2].0 user tool-result: {"name":"list_directory"',
     ]);
     expect(request.model).toBe('gemini-2.5-flash');
-    expect(request.tools.map(({ name }) => name)).toEqual(['list_directory', 'read_file']);
+    expect(request.tools.map(({ name }) => name)).toEqual(['update_topic', 'list_directory']);
   });
 
   test('pi, OpenAI Chat Completions', () => {

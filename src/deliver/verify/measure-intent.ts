@@ -1,0 +1,188 @@
+/** One intent of one harness, measured: where its text lands, what stays beside it, and which texts suffer on the way. */
+import type { Cell, TextTrait } from '../../protocol/delivery.ts';
+import type { Fidelity, Intent } from '../../protocol/intent.ts';
+import { DeliverError } from '../errors.ts';
+import type { InputPart, ModelRequest } from '../recorder/model-request.ts';
+import {
+  type Arrival,
+  arrivalOf,
+  copiesOf,
+  holdsText,
+  isAbove,
+  type Place,
+  placeOf,
+  residueOf,
+} from './observe.ts';
+import type { Seen, Stage } from './stage.ts';
+import { apart, namedFile, plain, single, type Trap, together } from './traps.ts';
+
+export interface TrapResult {
+  readonly trait: TextTrait;
+  /** `refused`: the plan says by itself that it cannot carry the text. `failed`: no request came of it. */
+  readonly outcome: Arrival | 'refused' | 'failed';
+  readonly detail: string | null;
+}
+
+/** The harness without us: what it says above the conversation, and how much that is. */
+export interface BuiltIn {
+  readonly parts: readonly InputPart[];
+  readonly bytes: number;
+}
+
+/** What is known before the first turn: everything of a cell that is no observation. */
+export type CellHead = Pick<Cell, 'harness' | 'version' | 'modelFamily' | 'authMode' | 'control' | 'date'>;
+
+export interface IntentReport {
+  readonly intent: Intent;
+  /** One for each fidelity. Empty where no turn came to a request. */
+  readonly cells: readonly Cell[];
+  readonly traps: readonly TrapResult[];
+  /** Why there is no cell; null where there is one. */
+  readonly fault: string | null;
+}
+
+export async function measureIntent(
+  stage: Stage,
+  intent: Intent,
+  head: CellHead,
+  builtIn: BuiltIn | null,
+): Promise<IntentReport> {
+  const seen = await stage.turn({ intent, text: plain.text });
+  const [request] = seen.main;
+  if (request === undefined) return { intent, cells: [], traps: [], fault: whyNothing(seen) };
+  const place = placeOf(request, plain.text);
+  const traps = place === undefined ? [] : await springAll(stage, intent, place, request);
+  const base = cellOf(head, intent, 'base', request, traps, builtIn);
+  const exact = intent === 'replace' ? [await exactCell(stage, seen, base, builtIn)] : [];
+  return { intent, cells: [base, ...exact], traps, fault: null };
+}
+
+function cellOf(
+  head: CellHead,
+  intent: Intent,
+  fidelity: Fidelity,
+  request: ModelRequest,
+  traps: readonly TrapResult[],
+  builtIn: BuiltIn | null,
+): Cell {
+  const place = placeOf(request, plain.text);
+  const suffered = traps.filter(({ outcome }) => outcome !== 'equal' && outcome !== 'refused');
+  return {
+    ...head,
+    intent,
+    fidelity,
+    delivered: isHonoured(intent, request, place, builtIn),
+    position: place?.position ?? null,
+    residue: residueOf(request, plain.text),
+    builtInBytes: builtIn?.bytes ?? null,
+    byteEquality: place !== undefined,
+    altered: suffered.map(({ trait }) => trait),
+  };
+}
+
+// An intent is more than that the text arrived: where the vendor's prompt went decides which one was honoured.
+function isHonoured(
+  intent: Intent,
+  request: ModelRequest,
+  place: Place | undefined,
+  builtIn: BuiltIn | null,
+): boolean {
+  if (place === undefined) return false;
+  switch (intent) {
+    case 'replace':
+      return isAbove(place.part) && isGone(request, place, builtIn);
+    case 'append':
+      return isAbove(place.part) && isKept(request, builtIn);
+    case 'developer':
+      return place.part.role === 'developer' && isKept(request, builtIn);
+    case 'context':
+      return isKept(request, builtIn);
+  }
+}
+
+/** Whether the vendor's text in whose place ours stands is nowhere. Where it was not seen, nobody can say that. */
+function isGone(request: ModelRequest, { position, part }: Place, builtIn: BuiltIn | null): boolean {
+  const replaced = builtIn?.parts.filter(
+    (one) => one.field === position.field && one.index === part.index && one.part === part.part,
+  );
+  if (replaced === undefined || replaced.length === 0) return false;
+  return replaced.every(({ text }) => !holdsText(request, text));
+}
+
+const headingBytesMax = 200;
+
+/** Whether all of the vendor's is still there; its short lines may change with what is asked for. */
+function isKept(request: ModelRequest, builtIn: BuiltIn | null): boolean {
+  const parts = builtIn?.parts.filter(({ bytes }) => bytes > headingBytesMax) ?? [];
+  return parts.every(({ text }) => holdsText(request, text));
+}
+
+/** The cell of fidelity exact: the same as of base where the plan is the same. */
+async function exactCell(stage: Stage, seen: Seen, base: Cell, builtIn: BuiltIn | null): Promise<Cell> {
+  const again = await stage.turn({ intent: 'replace', text: plain.text, fidelity: 'exact' });
+  const [request] = again.main;
+  if (request === undefined)
+    return { ...base, fidelity: 'exact', delivered: false, position: null, byteEquality: false };
+  const cell = cellOf(base, 'replace', 'exact', request, [], builtIn);
+  return { ...cell, altered: base.altered, builtInBytes: seen.main.length === 0 ? null : base.builtInBytes };
+}
+
+async function springAll(
+  stage: Stage,
+  intent: Intent,
+  place: Place,
+  plainRequest: ModelRequest,
+): Promise<readonly TrapResult[]> {
+  const results: TrapResult[] = [];
+  for (const trap of single) results.push(...(await spring(stage, intent, trap, place, plainRequest)));
+  const all = await spring(stage, intent, together, place, plainRequest);
+  if (all.every(({ outcome }) => outcome === 'equal')) return [...results, ...all];
+  for (const trap of apart) results.push(...(await spring(stage, intent, trap, place, plainRequest)));
+  return results;
+}
+
+async function spring(
+  stage: Stage,
+  intent: Intent,
+  trap: Trap,
+  place: Place,
+  plainRequest: ModelRequest,
+): Promise<readonly TrapResult[]> {
+  const result = (outcome: TrapResult['outcome'], detail: string | null = null) =>
+    trap.traits.map((trait) => ({ trait, outcome, detail }));
+  try {
+    const seen = await stage.turn({ intent, text: trap.text });
+    const [request] = seen.main;
+    if (request === undefined) return result('failed', whyNothing(seen));
+    if (copiesOf(request, namedFile.text) > 0)
+      return result('altered', 'the file that the text names was read');
+    if (trap.text === '') return result(...emptyArrival(intent, request, plainRequest));
+    return result(arrivalOf(request, trap, place));
+  } catch (thrown) {
+    if (thrown instanceof DeliverError && thrown.kind === 'refused') return result('refused', thrown.message);
+    throw thrown;
+  }
+}
+
+/** An empty text replaces by nothing, and adds nothing: what stands above may then not be more than beside a text. */
+function emptyArrival(
+  intent: Intent,
+  request: ModelRequest,
+  plainRequest: ModelRequest,
+): [TrapResult['outcome'], string | null] {
+  const [beside, now] = [residueOf(plainRequest, plain.text).bytes, residueOf(request, '').bytes];
+  // Lines with a time or a path in them may differ by a few bytes.
+  if (now <= beside + 64) return ['equal', null];
+  return [
+    'altered',
+    `${now} bytes of the vendor's stand above the conversation, ${beside} beside another text (${intent})`,
+  ];
+}
+
+/** Why a turn came to no request, from what the program said last. */
+export function whyNothing({ end, unreadable }: Pick<Seen, 'end' | 'unreadable'>): string {
+  const said = (end.stderr.trim() || end.stdout.trim()).split('\n').at(-1) ?? '';
+  const why = end.stopped ?? `it ended with exit code ${end.exitCode}`;
+  const read = unreadable.length === 0 ? '' : `; a request could not be read: ${unreadable[0]}`;
+  return `no request to a model was seen: ${why}${read}${said === '' ? '' : `; it said: ${said.slice(0, 200)}`}`;
+}

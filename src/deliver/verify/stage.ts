@@ -1,0 +1,221 @@
+/** Where a program is measured: a scripted model behind the recorder, and a home and a workspace of its own, for one harness. */
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../clock.ts';
+import type { Cell, DeliveryPlan } from '../../protocol/delivery.ts';
+import type { Fidelity, Intent } from '../../protocol/intent.ts';
+import type { Adapter } from '../adapter.ts';
+import { isControl } from '../permit.ts';
+import { planDelivery } from '../plan-delivery.ts';
+import { conversations } from '../recorder/conversations.ts';
+import type { Exchange } from '../recorder/exchange.ts';
+import { type ModelRequest, readModelRequest } from '../recorder/model-request.ts';
+import { startRecorder } from '../recorder/recorder.ts';
+import { type ScriptedAnswer, type ScriptedAsk, startScriptedModel } from '../recorder/scripted-model.ts';
+import { namedFile } from './traps.ts';
+import { runTurn, type TurnEnd } from './turn.ts';
+
+export interface StageOptions {
+  readonly adapter: Adapter;
+  readonly adapters: readonly Adapter[];
+  /** The path of the program. */
+  readonly program: string;
+  readonly version: string | null;
+  /** Null for the harness's own choice. */
+  readonly model: string | null;
+  /** Its `PATH` alone is handed on. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+export interface Wish {
+  readonly intent: Intent;
+  readonly text: string;
+  readonly fidelity?: Fidelity;
+  readonly task?: string;
+  /** The vendor's session that is continued; by default a new one in an empty home. */
+  readonly resume?: string | null;
+}
+
+export interface Seen {
+  readonly plan: DeliveryPlan;
+  readonly end: TurnEnd;
+  /** Requests of the task's own conversation, in order. */
+  readonly main: readonly ModelRequest[];
+  readonly side: readonly ModelRequest[];
+  /** Requests to a model that could not be read, with the reason. */
+  readonly unreadable: readonly string[];
+  readonly exchanges: readonly Exchange[];
+}
+
+export interface Stage {
+  readonly workspace: string;
+  readonly user: string;
+  /** Plans and runs one turn. Throws a `deliver.*` refusal before anything is touched. */
+  turn(wish: Wish): Promise<Seen>;
+  /** What the model answers from now on. */
+  answer(script: (ask: ScriptedAsk) => ScriptedAnswer): void;
+  /** Writes a file into the workspace or the user's home folder. */
+  plant(where: 'workspace' | 'user', path: string, text: string): Promise<void>;
+  /** Empties both again, but for the file whose name is a trap. */
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Where each protocol begins below a base URL: programs for OpenAI's protocols take the version into theirs. */
+const basePaths: Readonly<Record<string, string>> = {
+  codex: '/v1',
+  opencode: '/v1',
+  pi: '/v1',
+  'qwen-code': '/v1',
+};
+
+// A program that asks a router first asks again until the answer has its form; a title may be anything.
+const besideAnswer = {
+  text: '{"complexity_reasoning":"one word","complexity_score":1,"reasoning":"one word","model_choice":"flash"}',
+};
+const isBeside = ({ tools = [] }: ScriptedAsk) => tools.length === 0;
+
+/** Opens it; the caller closes it, and then nothing is left of it. */
+export async function openStage(options: StageOptions): Promise<Stage> {
+  const { adapter, clock } = options;
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'writ-verify-')));
+  const [home, workspace, user, temporary] = ['home', 'workspace', 'user', 'tmp'].map((name) =>
+    join(root, name),
+  ) as [string, string, string, string];
+  let script: (ask: ScriptedAsk) => ScriptedAnswer = () => ({ text: 'Done.' });
+  let exchanges: Exchange[] = [];
+  const model = await startScriptedModel((ask) => (isBeside(ask) ? besideAnswer : script(ask)));
+  const recorder = await startRecorder({
+    upstream: model.url,
+    clock,
+    take: (exchange) => exchanges.push(exchange),
+  });
+  const stage: Stage = {
+    workspace,
+    user,
+    answer(next) {
+      script = next;
+    },
+    async plant(where, path, text) {
+      const file = join(where === 'user' ? user : workspace, path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, text);
+    },
+    async clear() {
+      for (const folder of [workspace, user, temporary]) {
+        await rm(folder, { recursive: true, force: true });
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+      }
+      await stage.plant('workspace', namedFile.name, namedFile.text);
+    },
+    async turn(wish) {
+      const plan = planned(options, wish, {
+        home,
+        workspace,
+        baseUrl: recorder.url + (basePaths[adapter.name] ?? ''),
+      });
+      if ((wish.resume ?? null) === null) await rm(home, { recursive: true, force: true });
+      await mkdir(home, { recursive: true, mode: 0o700 });
+      exchanges = [];
+      const end = await runTurn(plan, {
+        program: options.program,
+        env: childEnvironment(options, plan, { user, temporary }),
+        timeoutMs: options.timeoutMs,
+        signal: options.signal,
+      });
+      return { plan, end, ...sorted(exchanges), exchanges };
+    },
+    async close() {
+      await recorder.close();
+      await model.stop();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+  await stage.clear();
+  return stage;
+}
+
+function planned(
+  { adapter, adapters, version, model }: StageOptions,
+  {
+    intent,
+    fidelity = 'base',
+    text,
+    task = 'Say done.',
+    resume = null,
+  }: Wish & { readonly resume?: string | null },
+  places: Pick<DeliveryPlan, 'home' | 'workspace'> & { readonly baseUrl: string },
+): DeliveryPlan {
+  return planDelivery(
+    adapter.name,
+    {
+      ...places,
+      ...(model === null ? {} : { model }),
+      intent,
+      fidelity,
+      text,
+      task,
+      version,
+      authMode: 'api-key',
+      platform: process.platform,
+      resume,
+    },
+    { measured: [claimed({ adapter, version, model }, intent, fidelity)], unmeasured: 'warn', adapters },
+  );
+}
+
+// What is to be measured may not be held against itself: for its own measurement a control is taken at its word.
+function claimed(
+  { adapter, version, model }: Pick<StageOptions, 'adapter' | 'version' | 'model'>,
+  intent: Intent,
+  fidelity: Fidelity,
+): Cell {
+  const row = adapter.controls[intent];
+  return {
+    harness: adapter.name,
+    version: version ?? 'unknown',
+    modelFamily: adapter.family(model),
+    authMode: 'api-key',
+    intent,
+    fidelity,
+    control: isControl(row) ? row.control : '',
+    delivered: true,
+    position: null,
+    residue: { bytes: 0, firstWords: '' },
+    builtInBytes: null,
+    byteEquality: true,
+    altered: [],
+    date: '9999-12-31',
+  };
+}
+
+function childEnvironment(
+  { adapter, env }: StageOptions,
+  plan: DeliveryPlan,
+  { user, temporary }: { readonly user: string; readonly temporary: string },
+): Record<string, string> {
+  const keys = adapter.keyVariables.filter((name) => plan.inherit.includes(name));
+  return {
+    PATH: env.PATH ?? '',
+    HOME: user,
+    TMPDIR: temporary,
+    LANG: 'C.UTF-8',
+    NO_COLOR: '1',
+    // No key of the caller's goes anywhere here.
+    ...Object.fromEntries(keys.map((name) => [name, 'writ-verify'])),
+  };
+}
+
+function sorted(exchanges: readonly Exchange[]): Pick<Seen, 'main' | 'side' | 'unreadable'> {
+  const readings = exchanges.map(readModelRequest);
+  const all = conversations(readings.flatMap((one) => (one.kind === 'model' ? [one.request] : [])));
+  return {
+    main: all.filter(({ side }) => !side).flatMap(({ requests }) => requests),
+    side: all.filter(({ side }) => side).flatMap(({ requests }) => requests),
+    unreadable: readings.flatMap((one) => (one.kind === 'unreadable' ? [one.reason] : [])),
+  };
+}

@@ -1,0 +1,173 @@
+/** Measures what an installed harness really does with our texts, and says where that differs from what is known. */
+import type { Clock } from '../../clock.ts';
+import type { Cell } from '../../protocol/delivery.ts';
+import { type Intent, intents } from '../../protocol/intent.ts';
+import type { Adapter } from '../adapter.ts';
+import { isControl } from '../permit.ts';
+import { type Drift, driftOf } from './drift.ts';
+import { measureBuiltIn } from './measure-built-in.ts';
+import { type IntentReport, measureIntent } from './measure-intent.ts';
+import {
+  type IntrusionReport,
+  measureIntrusion,
+  measureResume,
+  type ResumeReport,
+} from './measure-session.ts';
+import { firstWords, isAbove } from './observe.ts';
+import { openStage, type Stage } from './stage.ts';
+import { plain } from './traps.ts';
+import { runTurn } from './turn.ts';
+
+export interface VerifyOptions {
+  readonly adapter: Adapter;
+  /** Every harness there is. */
+  readonly adapters: readonly Adapter[];
+  /** The path of the program. */
+  readonly program: string;
+  /** Null for the harness's own choice. */
+  readonly model: string | null;
+  /** What is known so far, the user's own first. */
+  readonly known: readonly Cell[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Of one turn; by default two minutes. */
+  readonly timeoutMs?: number;
+  /** Told what is being measured now. */
+  readonly progress?: (what: string) => void;
+}
+
+/** A request beside the task, with a prompt of its own. */
+export interface SideRequest {
+  readonly bytes: number;
+  readonly firstWords: string;
+}
+
+export interface HarnessReport {
+  readonly harness: string;
+  readonly program: string;
+  readonly version: string | null;
+  readonly modelFamily: string;
+  readonly intents: readonly IntentReport[];
+  readonly resume: readonly ResumeReport[];
+  readonly intrusion: readonly IntrusionReport[];
+  readonly side: readonly SideRequest[];
+  readonly drift: readonly Drift[];
+  /** Sentences: where the harness does not do what is promised of it. Empty is good. */
+  readonly faults: readonly string[];
+}
+
+const turnTimeoutMs = 120_000;
+
+/** Runs the program some forty times against a scripted model on this machine; nothing leaves it, and nothing stays. */
+export async function verifyHarness(options: VerifyOptions): Promise<HarnessReport> {
+  const { adapter, model, clock, known, progress = () => {} } = options;
+  const timeoutMs = options.timeoutMs ?? turnTimeoutMs;
+  const version = await versionOf(options, timeoutMs);
+  const stage = await openStage({ ...options, version, timeoutMs });
+  try {
+    const able = intents.filter((intent) => isControl(adapter.controls[intent]));
+    progress('the harness without us');
+    const builtIn = await measureBuiltIn(
+      stage,
+      able.filter((intent) => intent !== 'replace'),
+    );
+    const measured: IntentReport[] = [];
+    for (const intent of able) {
+      options.signal.throwIfAborted();
+      progress(intent);
+      measured.push(await measureIntent(stage, intent, headOf(options, version, intent), builtIn));
+    }
+    const above = able.filter((intent) => intent !== 'context');
+    const resume: ResumeReport[] = [];
+    const intrusion: IntrusionReport[] = [];
+    for (const intent of above) {
+      options.signal.throwIfAborted();
+      progress(`${intent}, sessions and files of others`);
+      if (adapter.resume !== 'none') resume.push(await measureResume(stage, intent));
+      intrusion.push(await measureIntrusion(stage, intent));
+    }
+    options.signal.throwIfAborted();
+    const side = await measureSide(stage, able[0]);
+    const cells = measured.flatMap((one) => one.cells);
+    return {
+      harness: adapter.name,
+      program: options.program,
+      version,
+      modelFamily: adapter.family(model),
+      intents: measured,
+      resume,
+      intrusion,
+      side,
+      drift: cells.flatMap((cell) => driftOf(cell, known)),
+      faults: faultsOf(measured, resume, intrusion),
+    };
+  } finally {
+    await stage.close();
+  }
+
+  function headOf({ adapter }: VerifyOptions, version: string | null, intent: Intent) {
+    const row = adapter.controls[intent];
+    return {
+      harness: adapter.name,
+      version: version ?? 'unknown',
+      modelFamily: adapter.family(model),
+      authMode: 'api-key',
+      control: isControl(row) ? row.control : '',
+      date: new Date(clock.now()).toISOString().slice(0, 10),
+    } as const;
+  }
+}
+
+async function versionOf(
+  { adapter, program, env, signal }: VerifyOptions,
+  timeoutMs: number,
+): Promise<string | null> {
+  if (adapter.versionArgv.length === 0) return null;
+  const plan = { argv: adapter.versionArgv, env: {}, files: [], home: '/', workspace: '/', stdin: null };
+  const { stdout } = await runTurn(plan, {
+    program,
+    env: { PATH: env.PATH ?? '', HOME: '/nonexistent' },
+    timeoutMs,
+    signal,
+  });
+  return /\d+\.\d+\.\d+[\w.+-]*/.exec(stdout)?.[0] ?? null;
+}
+
+async function measureSide(stage: Stage, intent: Intent | undefined): Promise<readonly SideRequest[]> {
+  if (intent === undefined) return [];
+  const { side } = await stage.turn({ intent, text: plain.text });
+  return side.map(({ bytes, parts }) => ({ bytes, firstWords: firstWords(parts.find(isAbove)?.text ?? '') }));
+}
+
+function faultsOf(
+  measured: readonly IntentReport[],
+  resume: readonly ResumeReport[],
+  intrusion: readonly IntrusionReport[],
+): readonly string[] {
+  return [
+    ...measured.flatMap(({ intent, cells, fault }) => {
+      if (fault !== null) return [`${intent}: ${fault}`];
+      return cells
+        .filter(({ delivered }) => !delivered)
+        .map(({ fidelity }) => `${intent}, ${fidelity}: not delivered`);
+    }),
+    ...resume.flatMap(({ intent, sameText, fault }) => {
+      if (fault !== null) return [`${intent}, resumed: ${fault}`];
+      const once = sameText?.every((copies) => copies === 1) ?? true;
+      return once
+        ? []
+        : [`${intent}, resumed: the text stands ${sameText?.join(' and ')} times, expected once`];
+    }),
+    ...intrusion.flatMap(({ intent, reached, ours, fault }) => [
+      ...(fault === null ? [] : [`${intent}, with files of others: ${fault}`]),
+      ...(ours === 'altered' || ours === 'lost' ? [`${intent}: ${ours} where files of others lie`] : []),
+      ...reached
+        .filter(({ effect, declared }) => declared !== 'system' && (effect === 'speaks' || declared === null))
+        .map(
+          ({ where, path, effect }) =>
+            `${intent}: ${path} of the ${where} ${effect === 'speaks' ? 'speaks above the conversation' : 'stands beside the text'}, and the plan does not say so`,
+        ),
+    ]),
+  ];
+}
