@@ -2,8 +2,8 @@
 import { sha256 } from '../digest.ts';
 import type { Composition, Decision, FactRecord, Layer, LayerId } from '../protocol/composition.ts';
 import { layerIds } from '../protocol/composition.ts';
-import { type Agent, declarationOf, type Fragment } from './agent.ts';
-import type { Condition, ReadFact } from './conditions.ts';
+import type { Agent, Fragment } from './agent.ts';
+import type { ReadFact } from './conditions.ts';
 import type { DefinedFragment } from './define-fragment.ts';
 import type { Fact } from './facts.ts';
 import { blankLineAfter, givenLayer, layerOf, sizesOf, tokenMethod } from './layers.ts';
@@ -34,7 +34,8 @@ export function compose(
   const agent = withFragments(given, extra);
   mustFitTexts(situation.texts);
   const read = factReader(situation.facts);
-  const stable: ReadFact = (name) => (declarationOf(agent, name)?.volatile ? undefined : read(name));
+  const volatile = volatileFacts(agent.facts);
+  const stable: ReadFact = (name) => (volatile.has(name) ? undefined : read(name));
   const choices: Choice[] = [];
   const decisions: Decision[] = [];
   for (const fragment of fragmentsOf(agent, situation.profile)) {
@@ -44,18 +45,17 @@ export function compose(
     const decision = decisionOf(fragment, included, value, situation.facts);
     decisions.push(replaced ? { ...decision, replaced } : decision);
     if (!replaced) {
-      choices.push({ fragment, included, volatile: isVolatile(agent, fragment, included, stable) });
+      choices.push({ fragment, included, volatile: isVolatile(volatile, fragment, included, stable) });
     }
   }
   const { layers, stablePrefixBytes } = layersOf(agent, situation, choices, read);
   mustFitLayers(agent.limits, layers);
-  const text = layers.map((layer) => layer.joinBefore + layer.text).join('');
-  const [only, second] = layers;
+  const text = textOf(layers);
   return {
     agent: agent.key,
     profile: situation.profile,
-    // Hashing is nearly all of what composing costs: a text of one layer is not hashed twice.
-    digest: only !== undefined && second === undefined ? only.digest : sha256(text),
+    // A text of one layer is not hashed twice.
+    digest: layers.length === 1 ? (layers[0]?.digest ?? '') : sha256(text),
     ...sizesOf(text),
     tokenMethod,
     text,
@@ -63,6 +63,12 @@ export function compose(
     layers,
     decisions,
   };
+}
+
+function textOf(layers: readonly Layer[]): string {
+  let text = '';
+  for (const layer of layers) text += layer.joinBefore + layer.text;
+  return text;
 }
 
 function decisionOf(
@@ -87,13 +93,29 @@ function factRecord(name: string, fact: Fact | undefined): FactRecord {
     : { name, known: false, reason: fact.reason, source: fact.source };
 }
 
+// Asked of every fragment of every composition, and the same for all compositions of an agent.
+const volatileByFacts = new WeakMap<Agent['facts'], ReadonlySet<string>>();
+
+function volatileFacts(facts: Agent['facts']): ReadonlySet<string> {
+  const known = volatileByFacts.get(facts);
+  if (known !== undefined) return known;
+  // Whatever a fragment reads is declared by then, variables of the environment too.
+  const names = new Set([...facts.values()].flatMap((fact) => (fact.volatile ? [fact.name] : [])));
+  volatileByFacts.set(facts, names);
+  return names;
+}
+
 // A condition that is known while every volatile fact is left unknown does not hang on any of them: that is the law of
-// conditions. A template is not asked that closely.
-function isVolatile(agent: Agent, fragment: Fragment, included: boolean, stable: ReadFact): boolean {
-  const hangs = (names: readonly string[]) => names.some((name) => declarationOf(agent, name)?.volatile);
-  const undecided = (when: Condition) => hangs(when.facts) && when.evaluate(stable) === undefined;
-  if (fragment.when !== null && undecided(fragment.when)) return true;
-  return included && hangs([...(fragment.template?.facts ?? []), ...(fragment.render?.facts ?? [])]);
+// conditions. A template or a function is not asked that closely.
+function isVolatile(
+  volatile: ReadonlySet<string>,
+  { when, template, render }: Fragment,
+  included: boolean,
+  stable: ReadFact,
+): boolean {
+  const hangs = (names: readonly string[]) => names.some((name) => volatile.has(name));
+  if (when !== null && hangs(when.facts) && when.evaluate(stable) === undefined) return true;
+  return included && (hangs(template?.facts ?? []) || hangs(render?.facts ?? []));
 }
 
 /** Collects layers; the stable prefix is closed by the first thing that may differ in another session. */

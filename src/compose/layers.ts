@@ -69,8 +69,21 @@ function isHalf(unit: number, first: number): boolean {
   return unit >= first && unit < first + 0x400;
 }
 
-/** A layer with its sizes and digest. */
+/** A layer with its sizes and digest. Hashing costs more than the rest of composing: the digest is made when it is read. */
 export function layerOf(id: LayerId, joinBefore: string, text: string, fragments: readonly string[]): Layer {
   const { bytes, tokens } = sizesOf(text);
-  return { id, title: layerTitles[id], joinBefore, text, bytes, tokens, digest: sha256(text), fragments };
+  let digest: string | undefined;
+  return {
+    id,
+    title: layerTitles[id],
+    joinBefore,
+    text,
+    bytes,
+    tokens,
+    get digest() {
+      digest ??= sha256(text);
+      return digest;
+    },
+    fragments,
+  };
 }
