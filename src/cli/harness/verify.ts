@@ -21,8 +21,8 @@ export function verifyCommand({ context, command, done }: NewCommand) {
     .summary('measure what the agent programs of this machine do with a prompt')
     .description(
       [
-        'Runs each found program some forty times against a scripted model behind the recording proxy, with a home and a',
-        'workspace of its own: nothing is installed, no key is used, nothing leaves this machine. Measures for each intent',
+        'Runs each found program some fifty times against a scripted model behind the recording proxy, with a home and a',
+        'workspace of its own: nothing is installed, and no key of yours is given to it. Measures for each intent',
         'where the text lands, what of the vendor stays beside it, which texts suffer, what a resume does with it, and',
         'which files of others reach the model. What was measured is kept and decides from then on.',
       ].join(' '),

@@ -59,7 +59,7 @@ export interface HarnessReport {
 
 const turnTimeoutMs = 120_000;
 
-/** Runs the program some forty times against a scripted model on this machine; nothing leaves it, and nothing stays. */
+/** Runs the program some fifty times against a scripted model on this machine; nothing of it stays. */
 export async function verifyHarness(options: VerifyOptions): Promise<HarnessReport> {
   const { adapter, model, clock, known, progress = () => {} } = options;
   const timeoutMs = options.timeoutMs ?? turnTimeoutMs;
