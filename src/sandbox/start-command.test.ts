@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import type { Locator } from './locator.ts';
 import { never } from './sandbox.cases.ts';
-import type { CancelReceipt, CommandSpec, EndReceipt, Sandbox } from './sandbox.ts';
+import type { CancelReceipt, CommandSpec, CommandStatus, EndReceipt, Sandbox } from './sandbox.ts';
 import { startCommand, startWithRecovery } from './start-command.ts';
 import { rejectionCodes, type StartOutcome, type StartProof, startFault } from './start-outcome.ts';
 
@@ -20,7 +20,7 @@ const spec: CommandSpec = {
   owner: 'test',
 };
 
-type Step = 'prepare' | 'record' | 'dispatch' | 'retain' | 'release';
+type Step = 'prepare' | 'record' | 'dispatch' | 'retain' | 'release' | 'status' | 'cancel';
 const steps: readonly Step[] = ['prepare', 'record', 'dispatch', 'retain', 'release'];
 
 /** A sandbox whose steps do what a table says, and which counts them. */
@@ -31,12 +31,23 @@ function scripted(at: Partial<Record<Step, () => void>>, ran = true) {
     at[name]?.();
   };
   const receipt = { ran } as EndReceipt;
+  let status: CommandStatus = ran
+    ? { state: 'running', leader: 1, stdinBytes: 0, startedAtMs: 0 }
+    : { state: 'idle' };
   const sandbox = {
     name: 'scripted',
     prepare: step('prepare'),
     dispatch: step('dispatch'),
     release: step('release'),
-    cancel: async (): Promise<CancelReceipt> => ({ done: true, receipt }),
+    status: async () => {
+      at.status?.();
+      return status;
+    },
+    cancel: async (): Promise<CancelReceipt> => {
+      done.push('cancel');
+      status = { state: 'ended', receipt };
+      return { done: true, receipt };
+    },
   } as unknown as Sandbox;
   const start = (signal: AbortSignal = never, more: Partial<CommandSpec> = {}) =>
     startCommand(
@@ -89,14 +100,16 @@ describe('after it may have been sent', () => {
     expect(done).not.toContain('release');
   });
 
-  test('what could not be released and never ran, by its receipt, was not dispatched; otherwise it is unknown', async () => {
-    expect(await scripted({ release: fail(new Error('lost')) }, false).start()).toMatchObject({
-      outcome: 'not-dispatched',
-      why: 'closed',
-    });
-    expect(await scripted({ release: fail(new Error('lost')) }, true).start()).toMatchObject({
-      outcome: 'unknown',
-    });
+  test('a release that was not confirmed is looked at; only what still waits is taken back', async () => {
+    const release = fail(new Error('lost'));
+    const waiting = scripted({ release }, false);
+    expect(await waiting.start()).toMatchObject({ outcome: 'not-dispatched', why: 'closed' });
+    expect(waiting.done).toContain('cancel');
+    const running = scripted({ release }, true);
+    expect(await running.start()).toEqual({ outcome: 'started', locator });
+    expect(running.done).not.toContain('cancel');
+    const unseen = scripted({ release, status: fail(new Error('lost, too')) });
+    expect(await unseen.start()).toMatchObject({ outcome: 'unknown', message: 'lost' });
   });
 });
 
@@ -167,7 +180,7 @@ test('whatever goes wrong wherever: one end, at most one dispatch, and none is c
           expect(['not-dispatched', 'unavailable', 'rejected']).toContain(outcome);
         const plain = 'fault' in what && !(what.fault instanceof Error && what.fault.message === 'proven');
         if (at === 'dispatch' && plain) expect(outcome).toBe('unknown');
-        if (at === 'release' && plain) expect(outcome).toBe(ran ? 'unknown' : 'not-dispatched');
+        if (at === 'release' && plain) expect(outcome).toBe(ran ? 'started' : 'not-dispatched');
         if (done.length === steps.length && 'abort' in what) expect(outcome).toBe('started');
       },
     ),

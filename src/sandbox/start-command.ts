@@ -17,8 +17,8 @@ export interface StartOptions {
   readonly signal: AbortSignal;
 }
 
-/** How long a command that must not run after all may take to be gone. */
-const withdrawMs = 2_000;
+/** How long the look after a release that was not confirmed may take. */
+const lookMs = 2_000;
 
 /**
  * Resolves with every end; never throws. `dispatch` of the sandbox is entered at most once, and from then on only a
@@ -57,18 +57,27 @@ export async function startCommand(
     return { outcome: 'started', locator };
   } catch (thrown) {
     const outcome = sent(thrown, locator);
-    return outcome.outcome === 'unknown' ? withdraw(sandbox, outcome) : outcome;
+    return outcome.outcome === 'unknown' ? lookAfter(sandbox, outcome) : outcome;
   }
 }
 
-/** What could not be released is taken back: if its receipt says that it never ran, that is proof. */
-async function withdraw(
+/**
+ * A release that nobody confirmed is looked at: the command runs or ran after all, or it still waits and is taken back,
+ * which its receipt proves. What runs is left alone.
+ */
+async function lookAfter(
   sandbox: Sandbox,
   outcome: Extract<StartOutcome, { outcome: 'unknown' }>,
 ): Promise<StartOutcome> {
+  const { locator, message } = outcome;
+  const signal = AbortSignal.timeout(lookMs);
   try {
-    const ended = await sandbox.cancel(outcome.locator, { graceMs: 0 }, AbortSignal.timeout(withdrawMs));
-    if (ended.done && !ended.receipt.ran) return notDispatched('closed', outcome.message);
+    const before = await sandbox.status(locator, signal);
+    if (before.state === 'idle') await sandbox.cancel(locator, { graceMs: 0 }, signal);
+    const now = before.state === 'idle' ? await sandbox.status(locator, signal) : before;
+    if (now.state === 'running') return { outcome: 'started', locator };
+    if (now.state === 'ended')
+      return now.receipt.ran ? { outcome: 'started', locator } : notDispatched('closed', message);
   } catch {
     // It could not be reached, so it stays unknown.
   }
