@@ -136,7 +136,8 @@ export function simulateItem(
   return { difference: passes / repeats, effect: treatment - control };
 }
 
-function betaRate(mean: number, deviation: number, generator: Generator): number {
+/** A rate from the beta distribution with this mean and standard deviation. */
+export function betaRate(mean: number, deviation: number, generator: Generator): number {
   if (deviation === 0) return mean;
   const size = (mean * (1 - mean)) / deviation ** 2 - 1;
   const passes = gamma(mean * size, generator);
