@@ -1,6 +1,6 @@
 /** Replaces or makes one file beneath a root, whole or not at all, and nowhere else whatever is swapped meanwhile. */
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, open, readFile, rename, unlink } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { systemCode } from '../../errors.ts';
 import { openBeneath, type PathRefusal, pathFault, resolveBeneath } from '../tool/confine.ts';
@@ -71,40 +71,46 @@ async function freeName(root: string, path: string, absent: PathRefusal): Promis
 export async function writeTarget(
   root: string,
   path: string,
-  { inside, before, mode }: Target,
+  target: Target,
   bytes: Uint8Array,
 ): Promise<EditRefusal | { readonly ok: true }> {
   try {
-    const parent = await makeFolder(root, dirname(inside));
+    const parent = await makeFolder(root, dirname(target.inside));
     if (!parent.ok) return parent;
     try {
       // By the descriptor of the folder, which was looked at: a folder swapped for a link meanwhile leads nowhere.
       const place = process.platform === 'linux' ? `/proc/self/fd/${parent.file.fd}` : parent.real;
-      const name = basename(inside);
-      const temporary = join(place, `.${randomBytes(8).toString('hex')}.tmp`);
-      const file = await open(temporary, 'wx', mode);
-      try {
-        await file.writeFile(bytes);
-        await file.chmod(mode);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      const now = await readFile(join(place, name)).catch(() => null);
-      if (before === null ? now !== null : now === null || !before.equals(now)) {
-        await unlink(temporary);
-        return refuse(
-          'edit.changed',
-          `${path} was changed by something else meanwhile; nothing was written.`,
-        );
-      }
-      await rename(temporary, join(place, name));
-      return { ok: true };
+      return (await replace(join(place, basename(target.inside)), target, bytes))
+        ? { ok: true }
+        : refuse('edit.changed', `${path} was changed by something else meanwhile; nothing was written.`);
     } finally {
       await parent.file.close();
     }
   } catch (thrown) {
     return refuse('edit.not-writable', `${path} could not be written (${systemCode(thrown) ?? 'unknown'}).`);
+  }
+}
+
+/** False if the file is not as it was. Nothing of the new one is left behind unless it took the name. */
+async function replace(at: string, { before, mode }: Target, bytes: Uint8Array): Promise<boolean> {
+  const temporary = join(dirname(at), `.${randomBytes(8).toString('hex')}.tmp`);
+  try {
+    const file = await open(temporary, 'wx', mode);
+    try {
+      await file.writeFile(bytes);
+      await file.chmod(mode);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    const now = await readFile(at).catch((thrown) =>
+      systemCode(thrown) === 'ENOENT' ? null : Promise.reject(thrown),
+    );
+    if (before === null ? now !== null : now === null || !before.equals(now)) return false;
+    await rename(temporary, at);
+    return true;
+  } finally {
+    await rm(temporary, { force: true });
   }
 }
 
