@@ -7,6 +7,7 @@ const all = [
   'stream-cost',
   'many-runs',
   'search',
+  'command-start',
   'statistics',
 ];
 const asked = process.argv.slice(2);
