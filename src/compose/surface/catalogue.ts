@@ -164,7 +164,7 @@ export class Catalogue {
       { terms: terms(unit.name), weight: weights.name },
       { terms: unit.server === null ? [] : terms(unit.server), weight: weights.server },
       { terms: unit.aliases.flatMap(terms), weight: weights.alias },
-      { terms: unit.category === null ? [] : terms(unit.category), weight: weights.category },
+      { terms: unit.category === null ? [] : terms(unit.category), weight: weights.category, shared: true },
       { terms: terms(unit.description), weight: 1 },
     ]);
     this.triggers.add(number, unit.triggers);

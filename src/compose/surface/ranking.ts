@@ -3,7 +3,15 @@
 export interface Field {
   readonly terms: readonly string[];
   readonly weight: number;
+  /**
+   * True for what many documents share, such as a category: its terms are counted apart. Else every unit of the category
+   * 'file storage' would hold the word 'file', and it would no longer tell a tool for files from one for folders.
+   */
+  readonly shared?: true;
 }
+
+// No term begins so: terms are letters and digits.
+const sharedMark = '/';
 
 interface Postings {
   /** Document numbers, ascending. */
@@ -46,9 +54,12 @@ export class Ranking {
     const document = this.#lengths.length;
     const counts = new Map<string, number>();
     let length = 0;
-    for (const { terms, weight } of fields) {
+    for (const { terms, weight, shared } of fields) {
       length += terms.length;
-      for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + weight);
+      for (const term of terms) {
+        const key = shared ? sharedMark + term : term;
+        counts.set(key, (counts.get(key) ?? 0) + weight);
+      }
     }
     for (const [term, count] of counts) {
       const postings = this.#postings.get(term);
@@ -91,9 +102,10 @@ export class Ranking {
     const places = new Uint32Array(this.size);
     for (const [place, document] of documents.entries()) places[document] = place + 1;
     for (const term of terms) {
+      const word = term.startsWith(sharedMark) ? term.slice(sharedMark.length) : term;
       for (const document of this.#postings.get(term)?.documents ?? []) {
-        const place = places[document] ?? 0;
-        if (place > 0) shared[place - 1]?.push(term);
+        const found = shared[(places[document] ?? 0) - 1];
+        if (found !== undefined && !found.includes(word)) found.push(word);
       }
     }
     return shared;
@@ -110,6 +122,7 @@ export class Ranking {
       if (this.#postings.has(term)) weights.set(term, 1);
       else
         for (const near of this.#beginnings(term)) if (!weights.has(near)) weights.set(near, beginningWeight);
+      if (this.#postings.has(sharedMark + term)) weights.set(sharedMark + term, 1);
     }
     const frequency = (term: string) => this.#postings.get(term)?.documents.length ?? 0;
     return [...weights]
