@@ -64,6 +64,11 @@ export interface Harness {
   unkeepable(
     limits: readonly BudgetCounter[],
   ): readonly { readonly counter: BudgetCounter; readonly reason: string; readonly next: string }[];
+  /**
+   * Throws what makes this task impossible in this session, before the session or the run exists. Looks only: nothing is
+   * started, connected or written by it.
+   */
+  admit?(session: Session, input: Pick<TaskInput, 'task' | 'earlier'>): Promise<void>;
   open(session: Session, host: Host): Promise<OpenSession>;
 }
 

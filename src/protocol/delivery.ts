@@ -13,6 +13,7 @@ export type AuthMode = (typeof authModes)[number];
 /** What a request may ask for beside the text and the task. */
 export const dimensions = [
   'model',
+  'tools',
   'skills',
   'mcpServers',
   'permissions',
@@ -184,6 +185,14 @@ export interface Receipt {
   /** SHA-256 of the plan's canonical JSON. */
   readonly plan: string;
   readonly notices: readonly string[];
+}
+
+/** What all runs of one vendor session have in common. A run that asks for something else is refused. */
+export interface SessionBinding {
+  readonly intent: Intent;
+  readonly fidelity: Fidelity;
+  /** SHA-256 of the canonical JSON of all dimensions that were asked for. */
+  readonly dimensions: string;
 }
 
 /** What a refusal says as data, whatever its code. */

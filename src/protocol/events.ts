@@ -1,6 +1,7 @@
 /** The vocabulary of a run's record. Events are the truth about a run; status, usage, cost and resume derive from them. */
 import type { ErrorJson } from '../errors.ts';
 import type { BudgetAmount, BudgetCounter, BudgetLimits, BudgetReport } from './budget.ts';
+import type { Receipt, SessionBinding } from './delivery.ts';
 import type { Access, Repeat } from './effect.ts';
 import type { RunStatus } from './outcome.ts';
 import type { ApproveMode, Ticket, TicketAnswer } from './ticket.ts';
@@ -90,7 +91,10 @@ export interface EventBodies {
     /** When the same request is sent again; null when it is not. */
     readonly retryInMs: number | null;
   };
-  /** An assistant's finished message: digest of its exact bytes on the wire, and of its text alone (null for none). */
+  /**
+   * An assistant's finished message: digest of its exact bytes on the wire, and of its text alone (null for none). An
+   * outside harness keeps the wire to itself: there both are the text that it printed.
+   */
   'message-finish': {
     readonly turn: number;
     readonly message: string;
@@ -182,6 +186,12 @@ export interface EventBodies {
   /** What a person should know although the run goes on. */
   notice: { readonly code: string; readonly text: string };
   'cancel-request': { readonly by: string; readonly reason: string };
+  /** What went to an outside program with its start. */
+  'delivery-receipt': { readonly receipt: Receipt };
+  /** The vendor's own session, with what a later run has to ask for alike to go on with it. */
+  'vendor-session': { readonly id: string; readonly binding: SessionBinding };
+  /** What an outside program said of its requests, which it makes itself: of a turn, or of what the turns left out. */
+  'usage-report': { readonly turn: number; readonly modelSeen: string | null; readonly usage: Usage };
   'turn-finish': { readonly turn: number; readonly calls: number; readonly elapsedMs: number };
   'run-pause': { readonly ticket: string };
   'run-finish': {

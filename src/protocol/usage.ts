@@ -15,6 +15,8 @@ export interface Usage {
   readonly costUsd: number | null;
   /** `reported` by the provider, `priced` from a price table, `unknown`, or `none` where nothing was asked. */
   readonly costSource: 'reported' | 'priced' | 'unknown' | 'none';
+  /** What an outside harness itself reckons that it cost: never part of `costUsd`. Left out where none reckoned. */
+  readonly estimatedUsd?: number | null;
 }
 
 export const noUsage: Usage = {
@@ -54,7 +56,15 @@ export function addUsage(a: Usage, b: Usage): Usage {
     totalTokens: plus(a.totalTokens, b.totalTokens),
     costUsd: plus(a.costUsd, b.costUsd),
     costSource: addSource(a.costSource, b.costSource),
+    ...estimateOf(a, b),
   };
+}
+
+// Of a sum with a part that nobody reckoned the estimate is unknown, as any other field is.
+function estimateOf(a: Usage, b: Usage): Pick<Usage, 'estimatedUsd'> {
+  if (a.estimatedUsd === undefined && b.estimatedUsd === undefined) return {};
+  const of = ({ estimatedUsd, modelCalls }: Usage) => estimatedUsd ?? (modelCalls === 0 ? 0 : null);
+  return { estimatedUsd: plus(of(a), of(b)) };
 }
 
 function plus(a: number | null, b: number | null): number | null {

@@ -35,7 +35,7 @@ export function usageOf(events: readonly EventBody[]): Usage {
     } else if (event.type === 'model-response' || event.type === 'model-fault') {
       usage = addUsage(usage, event.usage);
       open = false;
-    }
+    } else if (event.type === 'usage-report') usage = addUsage(usage, event.usage);
   }
   return open ? addUsage(usage, unknownUsage) : usage;
 }
@@ -51,7 +51,8 @@ export function knownUsageOf(events: readonly RunEvent[]): KnownUsage {
   let totalTokens = 0;
   let costUsd = 0;
   for (const event of events) {
-    if (event.type !== 'model-response' && event.type !== 'model-fault') continue;
+    if (event.type !== 'model-response' && event.type !== 'model-fault' && event.type !== 'usage-report')
+      continue;
     totalTokens += event.usage.totalTokens ?? 0;
     costUsd += event.usage.costUsd ?? 0;
   }
@@ -126,7 +127,8 @@ export function spentBy(events: readonly RunEvent[], lostMs = 0): BudgetAmount {
     } else if ((event.type === 'model-response' || event.type === 'model-fault') && waiting !== undefined) {
       charge(waiting, event.usage);
       waiting = undefined;
-    } else if (event.type === 'tool-result') {
+    } else if (event.type === 'usage-report') charge({}, event.usage);
+    else if (event.type === 'tool-result') {
       if (didRun(event.status)) {
         spent[event.counter ?? 'toolCalls'] += 1;
         spent.outputBytes += event.bytes;

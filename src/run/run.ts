@@ -59,6 +59,7 @@ export async function startRun(request: StartRequest): Promise<RunResult> {
       ? await newSession(request)
       : await continueSession(request, request.session);
   const { record, session } = opened;
+  await harness.admit?.(session, { task, earlier: opened.events });
   if (record.prompt !== composition.digest) notices.push(changedNotice(record.id));
   const run: RunRecord = {
     id: clock.id('run'),
