@@ -8,6 +8,7 @@ import { initCommand } from './compose/init.ts';
 import { lockCommand } from './compose/lock.ts';
 import { spaceCommand } from './compose/space.ts';
 import { type Context, type Environment, openContext, type Streams } from './context.ts';
+import { deliverCommand } from './deliver/deliver.ts';
 import { demoCommand } from './demo/demo-command.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { CliError } from './errors.ts';
@@ -91,6 +92,7 @@ async function runCommandLine(
     checkCommand(parts),
     diffCommand(parts),
     spaceCommand(parts),
+    deliverCommand(parts, task),
     harnessCommand(parts),
     recordCommand(parts),
     runCommand(parts, task),
@@ -111,14 +113,14 @@ async function runCommandLine(
 }
 
 /**
- * What follows the first `--` of `writ run` is the task and never an option, whatever it looks like. Only `run` has one;
- * elsewhere `--` keeps its usual meaning.
+ * What follows the first `--` of `writ run` and `writ deliver` is the task and never an option, whatever it looks like.
+ * Elsewhere `--` keeps its usual meaning.
  */
 function splitTask(argv: readonly string[]): {
   readonly options: readonly string[];
   readonly task: string | undefined;
 } {
-  const at = argv[0] === 'run' ? argv.indexOf('--') : -1;
+  const at = argv[0] === 'run' || argv[0] === 'deliver' ? argv.indexOf('--') : -1;
   if (at < 0) return { options: argv, task: undefined };
   return { options: argv.slice(0, at), task: argv.slice(at + 1).join(' ') };
 }

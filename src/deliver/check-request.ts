@@ -29,7 +29,11 @@ const server = z.union([
     env: values.optional(),
     envFrom: z.array(variable).optional(),
   }),
-  z.strictObject({ url: z.url({ protocol: /^https?$/ }), headers: z.record(word, line).optional() }),
+  z.strictObject({
+    url: z.url({ protocol: /^https?$/ }),
+    headers: z.record(word, line).optional(),
+    keyEnv: variable.optional(),
+  }),
 ]);
 const described = z.strictObject({ name, description: line, text });
 
@@ -46,6 +50,7 @@ const request = z.strictObject({
   resume: word.nullable(),
   baseUrl: z.url({ protocol: /^https?$/ }).nullable(),
   model: word.optional(),
+  tools: z.array(name).optional(),
   skills: z.array(described).optional(),
   mcpServers: z.record(name, server).optional(),
   permissions: z.enum(permissionModes).optional(),

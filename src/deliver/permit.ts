@@ -6,6 +6,7 @@ import {
   type RefusalDetails,
   type TextTrait,
 } from '../protocol/delivery.ts';
+import type { Intent } from '../protocol/intent.ts';
 import type { Adapter, Control, NoControl, Resolved } from './adapter.ts';
 import { chooseCell } from './cells.ts';
 import { DeliverError, type DeliverErrorCode } from './errors.ts';
@@ -35,13 +36,22 @@ export function isControl(row: Control | NoControl): row is Control {
   return 'control' in row;
 }
 
+/** The harnesses that have a control for an intent. One that may do nothing without a word is not counted among them. */
+export function ableTo(intent: Intent, adapters: readonly Adapter[]): readonly string[] {
+  const able = adapters.filter(({ controls }) => {
+    const row = controls[intent];
+    return isControl(row) && row.silent !== true;
+  });
+  return able.map(({ name }) => name);
+}
+
 function controlOf(
   adapter: Adapter,
   { intent, fidelity }: DeliveryRequest,
   { adapters }: DeliveryRules,
 ): Control {
   const row = adapter.controls[intent];
-  const able = adapters.filter(({ controls }) => isControl(controls[intent])).map(({ name }) => name);
+  const able = ableTo(intent, adapters);
   if (!isControl(row)) {
     const instead = Object.entries(adapter.controls).find(([, other]) => isControl(other))?.[0];
     const alternative = instead === undefined ? 'another harness' : `the ${instead} intent`;

@@ -3,7 +3,7 @@ import type { DeliveryPlan, Dimension, UsedControl } from '../protocol/delivery.
 import { dimensions } from '../protocol/delivery.ts';
 import type { Adapter, AdapterPlan, Resolved } from './adapter.ts';
 import { checkRequest } from './check-request.ts';
-import { type DeliveryRules, permit, refusal } from './permit.ts';
+import { ableTo, type DeliveryRules, permit, refusal } from './permit.ts';
 import type { DeliveryRequest } from './request.ts';
 import { holdLimits, usedControl } from './transport.ts';
 
@@ -36,7 +36,7 @@ export function adapterOf(
       field: 'intent',
       requirement: 'a harness whose controls are known',
       alternative: 'a harness that `writ harness` lists',
-      able: adapters.filter(({ controls }) => 'control' in controls[intent]).map(({ name }) => name),
+      able: ableTo(intent, adapters),
     },
   );
 }
@@ -101,7 +101,10 @@ function withOwnVariables(
 
 // What a server needs of the caller's environment travels by name alone; the driver hands it on.
 function secretNames({ mcpServers = {} }: DeliveryRequest): readonly string[] {
-  return Object.values(mcpServers).flatMap((server) => ('command' in server ? (server.envFrom ?? []) : []));
+  return Object.values(mcpServers).flatMap((server) => {
+    if ('command' in server) return server.envFrom ?? [];
+    return server.keyEnv === undefined ? [] : [server.keyEnv];
+  });
 }
 
 function vendorText({ bytes, firstWords }: { readonly bytes: number; readonly firstWords: string }): string {

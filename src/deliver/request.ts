@@ -11,7 +11,7 @@ export interface RequestedSkill {
   readonly text: string;
 }
 
-/** `env` and `headers` hold plain values; a secret is named by `envFrom`: variable → variable of the caller. */
+/** `env` and `headers` hold plain values; a secret is a variable of the caller, given by its name alone. */
 export type RequestedServer =
   | {
       readonly command: string;
@@ -19,7 +19,12 @@ export type RequestedServer =
       readonly env?: { readonly [name: string]: string };
       readonly envFrom?: readonly string[];
     }
-  | { readonly url: string; readonly headers?: { readonly [name: string]: string } };
+  | {
+      readonly url: string;
+      readonly headers?: { readonly [name: string]: string };
+      /** The variable of the caller that holds the bearer token. */
+      readonly keyEnv?: string;
+    };
 
 /** What the harness may do without asking: `read` nothing that changes anything, `edit` files, or `all`. */
 export const permissionModes = ['read', 'edit', 'all'] as const;
@@ -50,6 +55,8 @@ export type ReasoningEffort = (typeof reasoningEfforts)[number];
 /** Every dimension beside the text. Absent means: as the harness does it by itself, in isolation. */
 export interface RequestedDimensions {
   readonly model?: string;
+  /** Tools of Writ or of the agent folder, by name. Only our own harness has them. */
+  readonly tools?: readonly string[];
   readonly skills?: readonly RequestedSkill[];
   readonly mcpServers?: { readonly [name: string]: RequestedServer };
   readonly permissions?: PermissionMode;

@@ -65,8 +65,10 @@ function turnOf({ intent, text, workspace, mcpServers = {}, task }: DeliveryRequ
 function serverOf(name: string, server: RequestedServer) {
   const pairs = (values: Readonly<Record<string, string>> = {}) =>
     Object.entries(values).map(([name, value]) => ({ name, value }));
-  if (!('command' in server))
+  if (!('command' in server)) {
+    if (server.keyEnv !== undefined) throw secretInMessage(name, [server.keyEnv]);
     return { type: 'http', name, url: server.url, headers: pairs(server.headers) } satisfies McpServer;
+  }
   const { command, args = [], env, envFrom = [] } = server;
   if (envFrom.length > 0) throw secretInMessage(name, envFrom);
   return { name, command, args: [...args], env: pairs(env) } satisfies McpServer;

@@ -165,8 +165,11 @@ function serversOf(servers: NonNullable<DeliveryRequest['mcpServers']>) {
 }
 
 function serverOf(server: RequestedServer) {
-  if (!('command' in server)) return { type: 'http', url: server.url, headers: server.headers ?? {} };
-  // It fills in variables of its own environment, so no value has to stand in a file.
+  // It fills in variables of its own environment, so no secret has to stand in a file.
+  if (!('command' in server)) {
+    const key = server.keyEnv === undefined ? {} : { Authorization: `Bearer \${${server.keyEnv}}` };
+    return { type: 'http', url: server.url, headers: { ...server.headers, ...key } };
+  }
   const named = Object.fromEntries((server.envFrom ?? []).map((name) => [name, `\${${name}}`]));
   return {
     type: 'stdio',

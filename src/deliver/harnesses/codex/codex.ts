@@ -169,7 +169,10 @@ function serverKey(name: string): string {
 }
 
 function serverOf(server: RequestedServer) {
-  if (!('command' in server)) return { url: server.url, http_headers: server.headers ?? {} };
+  if (!('command' in server)) {
+    const { url, headers = {}, keyEnv } = server;
+    return { url, http_headers: headers, ...(keyEnv === undefined ? {} : { bearer_token_env_var: keyEnv }) };
+  }
   const { command, args = [], env = {}, envFrom = [] } = server;
   return { command, args, env, env_vars: envFrom };
 }

@@ -140,7 +140,11 @@ function settings({ authMode, mcpServers = {} }: DeliveryRequest) {
 }
 
 function serverOf(server: RequestedServer) {
-  if (!('command' in server)) return { httpUrl: server.url, headers: server.headers ?? {} };
+  // It fills in variables of its own environment, so no secret has to stand in a file.
+  if (!('command' in server)) {
+    const key = server.keyEnv === undefined ? {} : { Authorization: `Bearer \${${server.keyEnv}}` };
+    return { httpUrl: server.url, headers: { ...server.headers, ...key } };
+  }
   const named = Object.fromEntries((server.envFrom ?? []).map((name) => [name, `\${${name}}`]));
   return { command: server.command, args: server.args ?? [], env: { ...server.env, ...named } };
 }

@@ -29,6 +29,7 @@ export const adapter: Adapter = {
   },
   dimensions: {
     model: { control: '--model', transport: 'request' },
+    tools: { control: 'the tool block', transport: 'request' },
     skills: { control: 'the skills layer and skill_read', transport: 'request' },
     mcpServers: { control: 'the tool block', transport: 'request' },
   },

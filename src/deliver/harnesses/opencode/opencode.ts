@@ -133,7 +133,7 @@ function plannedFiles(request: DeliveryRequest): readonly PlannedFile[] {
  */
 function configText(request: DeliveryRequest): string {
   const text = JSON.stringify(config(request), null, 2).replaceAll(/\{(?=env:|file:)/g, '\\u007b');
-  return `${text.replaceAll(/"\\ud800([A-Za-z0-9_]+)"/g, '"{env:$1}"')}\n`;
+  return `${text.replaceAll(/(?<="(?:Bearer )?)\\ud800([A-Za-z0-9_]+)(?=")/g, '{env:$1}')}\n`;
 }
 
 // Half of a UTF-16 pair, which no text of a request holds, marks the name of a variable.
@@ -169,7 +169,10 @@ function providerOf(baseURL: string, model: string): Json {
 }
 
 function serverOf(server: RequestedServer): Json {
-  if (!('command' in server)) return { type: 'remote', url: server.url, headers: server.headers ?? {} };
+  if (!('command' in server)) {
+    const key = server.keyEnv === undefined ? {} : { Authorization: `Bearer ${fill(server.keyEnv)}` };
+    return { type: 'remote', url: server.url, headers: { ...server.headers, ...key } };
+  }
   const named = Object.fromEntries((server.envFrom ?? []).map((name) => [name, fill(name)]));
   const command = [server.command, ...(server.args ?? [])];
   return { type: 'local', command, environment: { ...server.env, ...named } };
