@@ -6,6 +6,7 @@ export {
   type CapabilityLimits,
   type CapabilityRequest,
   type CapabilityResolution,
+  narrowCapabilities,
   resolveCapabilities,
 } from './compose/capabilities.ts';
 export { compose } from './compose/compose.ts';
@@ -15,6 +16,7 @@ export type { Fact, FactValue, Probe, ProbeContext } from './compose/facts.ts';
 export { loadAgent, loadSituation, type OptionForm, type Vocabulary } from './compose/load/agent.ts';
 export { digestsOf, readFragmentFiles } from './compose/load/proof-files.ts';
 export { readSkill, readSkills } from './compose/load/skills.ts';
+export { composeOnce, type Decided, type LoopComposer } from './compose/loop.ts';
 export { plainComposition } from './compose/plain.ts';
 export { projectMarker } from './compose/probes/project-marker.ts';
 export { type Forecast, type ForecastContext, forecast, volatileFacts } from './compose/proof/forecast.ts';

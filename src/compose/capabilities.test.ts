@@ -1,7 +1,7 @@
 /** Capabilities: a starting point is cut without a word, a name that was turned on is had or refused, children only narrow. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CapabilityRequest, resolveCapabilities } from './capabilities.ts';
+import { type CapabilityRequest, narrowCapabilities, resolveCapabilities } from './capabilities.ts';
 
 const known = ['sql', 'project', 'goals', 'skills'];
 const unavailable = [{ name: 'sql', by: 'config.yaml' }];
@@ -62,6 +62,62 @@ describe('limits', () => {
     expect(resolveCapabilities('all', { known, parent: ['goals'] }).capabilities).toEqual(['goals']);
     expect(() => resolveCapabilities(['sql'], { known, parent: ['goals'] })).toThrow(
       expect.objectContaining({ code: 'compose.capability-widening', details: { capability: 'sql' } }),
+    );
+  });
+});
+
+describe('what is implied', () => {
+  const implied = [{ name: 'goals', by: 'the goal that was given' }];
+  const from = (set: Readonly<Record<string, boolean>>): CapabilityRequest => ({ from: 'none', set });
+
+  test('a goal turns goals on, from any start', () => {
+    for (const request of ['none', 'all', from({}), from({ goals: true }), ['sql']] as const)
+      expect(resolveCapabilities(request, { known, implied }).capabilities).toContain('goals');
+    expect(resolveCapabilities(from({ sql: true }), { known, implied }).capabilities).toEqual([
+      'goals',
+      'sql',
+    ]);
+  });
+
+  test('turned off beside it is a conflict; gone, or beyond the parent, is refused as any toggle', () => {
+    expect(() => resolveCapabilities(from({ goals: false }), { known, implied })).toThrow(
+      expect.objectContaining({
+        code: 'compose.capability-conflict',
+        details: { capability: 'goals', by: 'the goal that was given' },
+      }),
+    );
+    const gone = [{ name: 'goals', by: 'config.yaml' }];
+    expect(() => resolveCapabilities('all', { known, implied, unavailable: gone })).toThrow(
+      expect.objectContaining({ code: 'compose.capability-unavailable' }),
+    );
+    expect(() => resolveCapabilities('all', { known, implied, parent: ['sql'] })).toThrow(
+      expect.objectContaining({ code: 'compose.capability-widening' }),
+    );
+  });
+});
+
+describe('a child', () => {
+  const parent = resolveCapabilities({ from: 'all', set: { project: false } }, { known, unavailable });
+
+  test('holds of its request what the parent holds, and keeps what was unavailable', () => {
+    expect(narrowCapabilities(parent, 'all', { known })).toEqual({
+      version: 1,
+      from: 'all',
+      capabilities: ['goals', 'skills'],
+      unavailable: ['sql'],
+    });
+    const grandchild = narrowCapabilities(narrowCapabilities(parent, ['goals'], { known }), 'all', { known });
+    expect(grandchild.capabilities).toEqual(['goals']);
+  });
+
+  test('asks in vain for what the parent gave up, and for what it could not have', () => {
+    const refused = (request: CapabilityRequest, code: string) =>
+      expect(() => narrowCapabilities(parent, request, { known })).toThrow(expect.objectContaining({ code }));
+    refused(['project'], 'compose.capability-widening');
+    refused(['sql'], 'compose.capability-unavailable');
+    const implied = [{ name: 'project', by: 'the task' }];
+    expect(() => narrowCapabilities(parent, 'none', { known, implied })).toThrow(
+      expect.objectContaining({ code: 'compose.capability-widening' }),
     );
   });
 });

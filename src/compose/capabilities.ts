@@ -19,6 +19,8 @@ export interface CapabilityLimits {
   readonly unavailable?: readonly { readonly name: string; readonly by: string }[];
   /** What the parent of a child session holds; left out where there is no parent. */
   readonly parent?: readonly string[];
+  /** What is turned on by something else that was given, as a goal turns on `goals`, and what that is. */
+  readonly implied?: readonly { readonly name: string; readonly by: string }[];
 }
 
 /** The frozen answer; a session keeps it, so that nothing widens later. */
@@ -34,13 +36,16 @@ export interface CapabilityResolution {
 /**
  * Resolves a request. A starting point is cut to what is available and to what the parent holds, without a word; a name
  * that was turned on itself is refused where it cannot be had: `compose.capability-unavailable` by the deployment or the
- * workspace, `compose.capability-widening` by the parent. Throws `compose.unknown-name` for a name that there is not.
+ * workspace, `compose.capability-widening` by the parent. What is implied counts as turned on itself; turned off beside it, it
+ * is `compose.capability-conflict`. Throws `compose.unknown-name` for a name that there is not.
  */
 export function resolveCapabilities(
   request: CapabilityRequest,
-  { known, unavailable = [], parent }: CapabilityLimits,
+  { known, unavailable = [], parent, implied = [] }: CapabilityLimits,
 ): CapabilityResolution {
-  const { from, set } = formOf(request);
+  const { from, set: asked } = formOf(request);
+  for (const { name, by } of implied) if (asked[name] === false) throw conflict(name, by);
+  const set = { ...asked, ...Object.fromEntries(implied.map(({ name }) => [name, true])) };
   for (const name of Object.keys(set)) mustBeKnown(name, known);
   const gone = new Map(unavailable.map(({ name, by }) => [name, by]));
   for (const [name, on] of Object.entries(set)) if (on) mustBeFree(name, gone, parent);
@@ -56,6 +61,19 @@ export function resolveCapabilities(
     capabilities: Object.freeze([...held].sort()),
     unavailable: Object.freeze([...gone.keys()].filter((name) => known.includes(name)).sort()),
   });
+}
+
+/**
+ * What a child session holds: of its request as much as the parent's frozen answer allows. What was unavailable to the
+ * parent stays so, and nothing that came free since is had again. Throws as `resolveCapabilities` does.
+ */
+export function narrowCapabilities(
+  parent: CapabilityResolution,
+  request: CapabilityRequest,
+  { known, implied = [] }: Pick<CapabilityLimits, 'known' | 'implied'>,
+): CapabilityResolution {
+  const unavailable = parent.unavailable.map((name) => ({ name, by: 'the parent session' }));
+  return resolveCapabilities(request, { known, unavailable, parent: parent.capabilities, implied });
 }
 
 function formOf(request: CapabilityRequest): Exclude<CapabilityRequest, string | readonly string[]> {
@@ -90,5 +108,13 @@ function mustBeFree(
     'compose.capability-widening',
     `The capability '${name}' was turned on for a child whose parent does not hold it.`,
     { next: `Leave ${name} off, or give it to the parent.`, details: { capability: name } },
+  );
+}
+
+function conflict(name: string, by: string): ComposeError {
+  return new ComposeError(
+    'compose.capability-conflict',
+    `The capability '${name}' was turned off, and ${by} needs it.`,
+    { next: `Turn ${name} on, or leave ${by} out.`, details: { capability: name, by } },
   );
 }

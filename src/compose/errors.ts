@@ -30,6 +30,10 @@ export const composeErrors = {
     kind: 'input',
     about: 'A layer has more tokens, or a given text more bytes, than it may have.',
   },
+  'compose.capability-conflict': {
+    kind: 'input',
+    about: 'A capability was turned off that something else which was given needs.',
+  },
   'compose.capability-unavailable': {
     kind: 'refused',
     about: 'A capability was turned on that a deployment or a workspace took away.',

@@ -20,12 +20,14 @@ export const text = z.string().min(1, 'text that is not empty');
 export const name = z.string().regex(namePattern, nameRule);
 const amount = z.number().min(0, 'a number of zero or more');
 const count = z.int().min(0, 'a whole number of zero or more');
-const factValue = z.union([z.boolean(), z.string(), z.number(), z.array(z.string())], {
+/** A value of a fact as YAML writes it. */
+export const factValue = z.union([z.boolean(), z.string(), z.number(), z.array(z.string())], {
   error: 'true, false, a text, a number or a list of texts',
 });
 const options = z.record(z.string(), z.json({ error: 'a JSON value' }));
 
-const budget = z.strictObject(
+/** Limits by counter. */
+export const budget = z.strictObject(
   Object.fromEntries(
     Object.entries(budgetCounters).map(([counter, about]) => [
       counter,
