@@ -41,20 +41,29 @@ export interface IntentReport {
   readonly fault: string | null;
 }
 
+/** The report, and what later measurements compare with: a plain turn, and where the text stood in it. */
+export interface MeasuredIntent {
+  readonly report: IntentReport;
+  readonly seen: Seen;
+  readonly place: Place | undefined;
+}
+
+/** Runs a plain text and then the traps. */
 export async function measureIntent(
   stage: Stage,
   intent: Intent,
   head: CellHead,
   builtIn: BuiltIn | null,
-): Promise<IntentReport> {
+): Promise<MeasuredIntent> {
   const seen = await stage.turn({ intent, text: plain.text });
   const [request] = seen.main;
-  if (request === undefined) return { intent, cells: [], traps: [], fault: whyNothing(seen) };
+  if (request === undefined)
+    return { report: { intent, cells: [], traps: [], fault: whyNothing(seen) }, seen, place: undefined };
   const place = placeOf(request, plain.text);
   const traps = place === undefined ? [] : await springAll(stage, intent, place, request);
   const base = cellOf(head, intent, 'base', request, traps, builtIn);
   const exact = intent === 'replace' ? [await exactCell(stage, seen, base, builtIn)] : [];
-  return { intent, cells: [base, ...exact], traps, fault: null };
+  return { report: { intent, cells: [base, ...exact], traps, fault: null }, seen, place };
 }
 
 function cellOf(
@@ -80,8 +89,8 @@ function cellOf(
   };
 }
 
-// An intent is more than that the text arrived: where the vendor's prompt went decides which one was honoured.
-function isHonoured(
+/** An intent is more than that the text arrived: where the vendor's prompt went decides which one was honoured. */
+export function isHonoured(
   intent: Intent,
   request: ModelRequest,
   place: Place | undefined,
@@ -117,14 +126,15 @@ function isKept(request: ModelRequest, builtIn: BuiltIn | null): boolean {
   return parts.every(({ text }) => holdsText(request, text));
 }
 
-/** The cell of fidelity exact: the same as of base where the plan is the same. */
+/** The cell of fidelity exact: that of base, unless the harness has another plan for it. */
 async function exactCell(stage: Stage, seen: Seen, base: Cell, builtIn: BuiltIn | null): Promise<Cell> {
-  const again = await stage.turn({ intent: 'replace', text: plain.text, fidelity: 'exact' });
-  const [request] = again.main;
+  const wish = { intent: 'replace', text: plain.text, fidelity: 'exact' } as const;
+  const does = ({ argv, env, files, stdin }: Seen['plan']) => JSON.stringify([argv, env, files, stdin]);
+  if (does(stage.plan(wish)) === does(seen.plan)) return { ...base, fidelity: 'exact' };
+  const [request] = (await stage.turn(wish)).main;
   if (request === undefined)
     return { ...base, fidelity: 'exact', delivered: false, position: null, byteEquality: false };
-  const cell = cellOf(base, 'replace', 'exact', request, [], builtIn);
-  return { ...cell, altered: base.altered, builtInBytes: seen.main.length === 0 ? null : base.builtInBytes };
+  return { ...cellOf(base, 'replace', 'exact', request, [], builtIn), altered: base.altered };
 }
 
 async function springAll(

@@ -5,7 +5,7 @@ import { isRecord } from '../../protocol/json.ts';
 import type { ModelRequest } from '../recorder/model-request.ts';
 import { type Intruder, intruders, variableTargets } from './intruders.ts';
 import { whyNothing } from './measure-intent.ts';
-import { arrivalOf, copiesOf, isAbove, placeOf } from './observe.ts';
+import { arrivalOf, copiesOf, isAbove, type Place, placeOf } from './observe.ts';
 import type { Seen, Stage } from './stage.ts';
 import { plain } from './traps.ts';
 
@@ -89,10 +89,15 @@ export interface IntrusionReport {
   readonly fault: string | null;
 }
 
-/** Plants every known way of speaking to an agent program into workspace and user's home, and looks what arrives. */
-export async function measureIntrusion(stage: Stage, intent: Intent): Promise<IntrusionReport> {
-  const bare = (await stage.turn({ intent, text: plain.text })).main[0];
-  const place = bare === undefined ? undefined : placeOf(bare, plain.text);
+/**
+ * Plants every known way of speaking to an agent program into workspace and user's home, and looks what arrives. `place`
+ * is where the text stands without them.
+ */
+export async function measureIntrusion(
+  stage: Stage,
+  intent: Intent,
+  place: Place | undefined,
+): Promise<IntrusionReport> {
   for (const { where, path, text } of intruders) await stage.plant(where, path, text);
   for (const { path, text } of variableTargets()) await stage.plant('workspace', path, text);
   try {

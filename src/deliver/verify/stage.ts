@@ -54,6 +54,8 @@ export interface Seen {
 export interface Stage {
   readonly workspace: string;
   readonly user: string;
+  /** Plans a turn without running it. Throws as `turn` does. */
+  plan(wish: Wish): DeliveryPlan;
   /** Plans and runs one turn. Throws a `deliver.*` refusal before anything is touched. */
   turn(wish: Wish): Promise<Seen>;
   /** What the model answers from now on. */
@@ -97,6 +99,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const stage: Stage = {
     workspace,
     user,
+    plan: (wish) =>
+      planned(options, wish, { home, workspace, baseUrl: recorder.url + (basePaths[adapter.name] ?? '') }),
     answer(next) {
       script = next;
     },
@@ -113,11 +117,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       await stage.plant('workspace', namedFile.name, namedFile.text);
     },
     async turn(wish) {
-      const plan = planned(options, wish, {
-        home,
-        workspace,
-        baseUrl: recorder.url + (basePaths[adapter.name] ?? ''),
-      });
+      const plan = stage.plan(wish);
       if ((wish.resume ?? null) === null) await rm(home, { recursive: true, force: true });
       await mkdir(home, { recursive: true, mode: 0o700 });
       exchanges = [];
@@ -141,13 +141,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
 
 function planned(
   { adapter, adapters, version, model }: StageOptions,
-  {
-    intent,
-    fidelity = 'base',
-    text,
-    task = 'Say done.',
-    resume = null,
-  }: Wish & { readonly resume?: string | null },
+  { intent, fidelity = 'base', text, task = 'Say done.', resume = null }: Wish,
   places: Pick<DeliveryPlan, 'home' | 'workspace'> & { readonly baseUrl: string },
 ): DeliveryPlan {
   return planDelivery(

@@ -21,39 +21,47 @@ const trap = (name: string, traits: readonly TextTrait[], text: (mark: string) =
 /** The text without a trait: where a control puts a text is told by it. */
 export const plain = trap('plain', [], (mark) => `You are ${mark}. Answer with one word.`);
 
+const header = (mark: string) => `---\nname: no-header\n---\n${mark}\n\n---\nThe end.`;
 const quotes = (mark: string) => `He said "yes" and 'no', ${mark}. A backslash \\" and \\n stand here.`;
 const braces = (mark: string) => `{ "a": {{name}} } {file:${namedFile.name}} {env:HOME} {% x %} ${mark} {}`;
 const dollars = (mark: string) => `\${HOME} \${TOOLS} $HOME $(echo no) %PATH% ${mark}.`;
 const backticks = (mark: string) => `\`echo no\` and \`\`\`sh\necho no\n\`\`\` !\`echo no\` ${mark}.`;
 const nonAscii = (mark: string) => `é, é, 漢字, 🧪, עברית, ﷽, non-breaking space, ${mark}.`;
+const crlf = (mark: string) => `${mark}\r\nsecond line\r\n\r\na lone\rcarriage return`;
+const nul = (mark: string) => `${mark} has a NUL here:\0 and goes on.`;
+const large = (mark: string) => largeText(mark, 200 * 1024);
 
-/** Traits in the middle of a text are tried together first; only if that text suffers is each tried by itself. */
-export const together = trap(
-  'together',
-  ['quotes', 'braces', 'dollar-brace', 'backtick', 'non-ascii'],
-  (mark) => [quotes, braces, dollars, backticks, nonAscii].map((text) => text(mark)).join('\n'),
-);
-
+/** Of the traits that do not exclude each other: each by itself. */
 export const apart: readonly Trap[] = [
+  trap('rule-line', ['rule-line'], header),
   trap('quotes', ['quotes'], quotes),
   trap('braces', ['braces'], braces),
   trap('dollar-brace', ['dollar-brace'], dollars),
   trap('backtick', ['backtick'], backticks),
   trap('non-ascii', ['non-ascii'], nonAscii),
+  trap('crlf', ['crlf'], crlf),
+  trap('nul', ['nul'], nul),
+  trap('large', ['large'], large),
 ];
 
-/** Those that stand for themselves. */
+/** All of them in one text, which is tried first: only if it suffers is each tried by itself. */
+export const together = trap(
+  'together',
+  apart.flatMap(({ traits }) => traits),
+  (mark) =>
+    [header, quotes, braces, dollars, backticks, nonAscii, crlf, nul, large]
+      .map((text) => text(mark))
+      .join('\n'),
+);
+
+/** Those that exclude each other: what stands at the beginning of a text, or is all of it. */
 export const single: readonly Trap[] = [
   { name: 'empty', traits: ['empty'], text: '', mark: '' },
   trap('leading-dash', ['leading-dash'], (mark) => `--help is no option here, ${mark}.`),
   trap('leading-at', ['leading-at'], (mark) => `@${namedFile.name} is no file here, ${mark}.`),
   trap('leading-slash', ['leading-slash'], (mark) => `/help is no command here, ${mark}.`),
-  trap('rule-line', ['rule-line'], (mark) => `---\nname: no-header\n---\n${mark}\n\n---\nThe end.`),
-  trap('crlf', ['crlf'], (mark) => `${mark}\r\nsecond line\r\n\r\na lone\rcarriage return`),
   trap('bom', ['bom'], (mark) => `\uFEFF${mark} stands behind a byte-order mark.`),
-  trap('nul', ['nul'], (mark) => `${mark} has a NUL here:\0 and goes on.`),
   trap('blank-lines-around', ['blank-lines-around'], (mark) => `\n\n  ${mark}  \n\n\n`),
-  trap('large', ['large'], (mark) => largeText(mark, 200 * 1024)),
   // The text is the name of a file that exists: a program that takes paths as well may read it.
   { name: 'file-name', traits: ['file-name'], text: namedFile.name, mark: namedFile.name },
 ];

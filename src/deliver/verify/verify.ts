@@ -4,9 +4,10 @@ import type { Cell } from '../../protocol/delivery.ts';
 import { type Intent, intents } from '../../protocol/intent.ts';
 import type { Adapter } from '../adapter.ts';
 import { isControl } from '../permit.ts';
+import type { ModelRequest } from '../recorder/model-request.ts';
 import { type Drift, driftOf } from './drift.ts';
 import { measureBuiltIn } from './measure-built-in.ts';
-import { type IntentReport, measureIntent } from './measure-intent.ts';
+import { type CellHead, type IntentReport, measureIntent } from './measure-intent.ts';
 import {
   type IntrusionReport,
   measureIntrusion,
@@ -14,8 +15,7 @@ import {
   type ResumeReport,
 } from './measure-session.ts';
 import { firstWords, isAbove } from './observe.ts';
-import { openStage, type Stage } from './stage.ts';
-import { plain } from './traps.ts';
+import { openStage } from './stage.ts';
 import { runTurn } from './turn.ts';
 
 export interface VerifyOptions {
@@ -59,9 +59,9 @@ export interface HarnessReport {
 
 const turnTimeoutMs = 120_000;
 
-/** Runs the program some fifty times against a scripted model on this machine; nothing of it stays. */
+/** Runs the program some forty times against a scripted model on this machine; nothing of it stays. */
 export async function verifyHarness(options: VerifyOptions): Promise<HarnessReport> {
-  const { adapter, model, clock, known, progress = () => {} } = options;
+  const { adapter, model, known, progress = () => {} } = options;
   const timeoutMs = options.timeoutMs ?? turnTimeoutMs;
   const version = await versionOf(options, timeoutMs);
   const stage = await openStage({ ...options, version, timeoutMs });
@@ -73,22 +73,28 @@ export async function verifyHarness(options: VerifyOptions): Promise<HarnessRepo
       able.filter((intent) => intent !== 'replace'),
     );
     const measured: IntentReport[] = [];
+    const resume: ResumeReport[] = [];
+    const intrusion: IntrusionReport[] = [];
+    const side = new Map<string, SideRequest>();
     for (const intent of able) {
       options.signal.throwIfAborted();
       progress(intent);
-      measured.push(await measureIntent(stage, intent, headOf(options, version, intent), builtIn));
-    }
-    const above = able.filter((intent) => intent !== 'context');
-    const resume: ResumeReport[] = [];
-    const intrusion: IntrusionReport[] = [];
-    for (const intent of above) {
+      const { report, seen, place } = await measureIntent(
+        stage,
+        intent,
+        headOf(options, version, intent),
+        builtIn,
+      );
+      measured.push(report);
+      for (const one of seen.side.map(sideRequest)) side.set(one.firstWords, one);
+      // The lower surface is where files of others belong.
+      if (intent === 'context') continue;
       options.signal.throwIfAborted();
       progress(`${intent}, sessions and files of others`);
       if (adapter.resume !== 'none') resume.push(await measureResume(stage, intent));
-      intrusion.push(await measureIntrusion(stage, intent));
+      intrusion.push(await measureIntrusion(stage, intent, place));
     }
     options.signal.throwIfAborted();
-    const side = await measureSide(stage, able[0]);
     const cells = measured.flatMap((one) => one.cells);
     return {
       harness: adapter.name,
@@ -98,25 +104,25 @@ export async function verifyHarness(options: VerifyOptions): Promise<HarnessRepo
       intents: measured,
       resume,
       intrusion,
-      side,
+      side: [...side.values()],
       drift: cells.flatMap((cell) => driftOf(cell, known)),
       faults: faultsOf(measured, resume, intrusion),
     };
   } finally {
     await stage.close();
   }
+}
 
-  function headOf({ adapter }: VerifyOptions, version: string | null, intent: Intent) {
-    const row = adapter.controls[intent];
-    return {
-      harness: adapter.name,
-      version: version ?? 'unknown',
-      modelFamily: adapter.family(model),
-      authMode: 'api-key',
-      control: isControl(row) ? row.control : '',
-      date: new Date(clock.now()).toISOString().slice(0, 10),
-    } as const;
-  }
+function headOf({ adapter, model, clock }: VerifyOptions, version: string | null, intent: Intent): CellHead {
+  const row = adapter.controls[intent];
+  return {
+    harness: adapter.name,
+    version: version ?? 'unknown',
+    modelFamily: adapter.family(model),
+    authMode: 'api-key',
+    control: isControl(row) ? row.control : '',
+    date: new Date(clock.now()).toISOString().slice(0, 10),
+  };
 }
 
 async function versionOf(
@@ -134,10 +140,8 @@ async function versionOf(
   return /\d+\.\d+\.\d+[\w.+-]*/.exec(stdout)?.[0] ?? null;
 }
 
-async function measureSide(stage: Stage, intent: Intent | undefined): Promise<readonly SideRequest[]> {
-  if (intent === undefined) return [];
-  const { side } = await stage.turn({ intent, text: plain.text });
-  return side.map(({ bytes, parts }) => ({ bytes, firstWords: firstWords(parts.find(isAbove)?.text ?? '') }));
+function sideRequest({ bytes, parts }: ModelRequest): SideRequest {
+  return { bytes, firstWords: firstWords(parts.find(isAbove)?.text ?? '') };
 }
 
 function faultsOf(
