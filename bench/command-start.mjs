@@ -53,7 +53,7 @@ async function bare() {
 
 function supervised(sandbox) {
   return async (round) => {
-    const locator = { sandbox: sandbox.name, id: `bench_${process.pid}_${round + 100}` };
+    const locator = { sandbox: sandbox.name, id: `${sandbox.name}_${process.pid}_${round + 100}` };
     const spec = {
       argv,
       cwd: '',

@@ -121,7 +121,9 @@ export {
 export type { Ask } from './run/approval.ts';
 export { answerTicket, type Decision as TicketDecision } from './run/decide.ts';
 export { type ResumeRequest, resumeRun, type StartRequest, startRun } from './run/run.ts';
-export type { Locator } from './sandbox/locator.ts';
+export { type Gate, gatedSandbox, openGate } from './sandbox/gate.ts';
+export { type Locator, locatorText, readLocator } from './sandbox/locator.ts';
+export { probeReadiness, type Readiness } from './sandbox/probe.ts';
 export type { CommandSpec, CommandStatus, EndReceipt, OutputPage, Sandbox } from './sandbox/sandbox.ts';
 export {
   type BubblewrapOptions,

@@ -1,4 +1,5 @@
 /** The gate before a workspace: operations pass side by side, and a capture of its state runs alone. */
+import type { Sandbox } from './sandbox.ts';
 
 export interface Gate {
   /** Waits for captures that came before, then runs beside other operations. */
@@ -27,5 +28,18 @@ export function openGate(): Gate {
       last = turn.catch(() => {});
       return turn;
     },
+  };
+}
+
+/**
+ * The same sandbox, whose commands begin, and get their input, only while no capture runs. What runs already is not held:
+ * whoever needs a quiet workspace ends it first.
+ */
+export function gatedSandbox(sandbox: Sandbox, gate: Gate): Sandbox {
+  return {
+    ...sandbox,
+    dispatch: (...args) => gate.operate(() => sandbox.dispatch(...args)),
+    release: (...args) => gate.operate(() => sandbox.release(...args)),
+    write: (...args) => gate.operate(() => sandbox.write(...args)),
   };
 }

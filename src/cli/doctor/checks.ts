@@ -111,8 +111,7 @@ function notWritable(folder: string): string | undefined {
   }
 }
 
-/** Programs that Writ can start or may deliver to. */
-const sandboxProgram = 'bwrap';
+/** Programs that Writ may deliver to. */
 const harnessPrograms = ['claude', 'codex', 'gemini', 'opencode', 'pi', 'qwen'] as const;
 
 /** None of them is needed by the native harness. */
@@ -128,7 +127,6 @@ export async function checkPrograms(context: Context): Promise<readonly Check[]>
     return { name, status: 'problem', found: `${path}: ${fault}`, next: mend, needed: false };
   };
   return Promise.all([
-    look('sandbox', sandboxProgram, 'Install bubblewrap if commands are to run in a sandbox.', ''),
     ...harnessPrograms.map((program) =>
       look(
         `harness ${program}`,

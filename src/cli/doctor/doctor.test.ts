@@ -55,9 +55,33 @@ test('a machine with nothing but Node can run, and says what else it could have'
   expect(check('proxy')).toBeUndefined();
 });
 
+test('each sandbox is tried by a real command, and what does not confine says so', async () => {
+  const found = await doctor([], { PATH: path() });
+  expect(found.check('sandbox local')).toEqual({
+    name: 'sandbox local',
+    status: 'ok',
+    found: 'works, and confines nothing: commands may do all that you may',
+    next: null,
+    needed: false,
+  });
+  expect(['ok', 'missing']).toContain(found.check('sandbox bubblewrap')?.status);
+  const bare = await doctor();
+  expect(bare.check('sandbox bubblewrap')).toMatchObject({
+    status: 'missing',
+    found: 'Expected bubblewrap to run a command, but there is no program bwrap on PATH.',
+    next: expect.stringContaining('Install bubblewrap'),
+  });
+  // A sandbox that stands but in which no command ends well.
+  await program('bwrap', 'while [ "$1" != -- ]; do shift; done; shift; [ "$5" = true ] || exit 5; exec "$@"');
+  expect((await doctor([], { PATH: path() })).check('sandbox bubblewrap')).toMatchObject({
+    status: 'problem',
+    next: expect.stringContaining('writ doctor'),
+  });
+});
+
 test('for a person each line has its next step', async () => {
   const { stdout } = await call(['doctor'], { cwd, env: { PATH: bin, OPENAI_API_KEY: ' ' } });
-  expect(stdout).toContain('\nmissing  key openai        OPENAI_API_KEY is empty\n');
+  expect(stdout).toMatch(/\nmissing {2}key openai +OPENAI_API_KEY is empty\n/);
   expect(stdout).toMatch(/\n +next: Set OPENAI_API_KEY to use the models of openai\.\n/);
   expect(stdout.endsWith('or with a server of your own by --base-url.\n')).toBe(true);
 });

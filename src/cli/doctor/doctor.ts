@@ -26,6 +26,7 @@ export function doctorCommand({ context, command, done }: NewCommand) {
 
 async function examine(context: Context, flags: DoctorFlags): Promise<number> {
   const look = await import('./checks.ts');
+  const { checkSandboxes } = await import('./sandbox-checks.ts');
   const { env } = context;
   const checks: readonly Check[] = [
     look.checkNode(process.versions.node),
@@ -34,6 +35,7 @@ async function examine(context: Context, flags: DoctorFlags): Promise<number> {
     ...look.checkFolders(env),
     ...look.checkKeys(env),
     ...look.checkProxies(env),
+    ...(await checkSandboxes(context)),
     ...(await look.checkPrograms(context)),
   ];
   const possible = checks.every(({ needed, status }) => !needed || status === 'ok');

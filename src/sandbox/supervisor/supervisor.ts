@@ -163,8 +163,9 @@ function supervise(launch: Launch): (release: Frame) => void {
     child = started;
     let stands = false;
     const refuse = (refusal: string) => {
-      say({ released: false, refusal });
+      // Whoever is told finds the end on disk.
       finish({ ran: false, refusal, by: 'itself' });
+      say({ released: false, refusal });
     };
     started.once('error', (fault) => started.pid === undefined && refuse(fault.message));
     started.stdin?.on('error', () => {});

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { gatedSandbox, openGate } from '../../gate.ts';
 import { never, openRig, sandboxCases } from '../../sandbox.cases.ts';
 import { startCommand } from '../../start-command.ts';
 import { local } from './local.ts';
@@ -81,4 +82,22 @@ test('a workspace or folder that cannot be used is refused when it is opened', a
   const bad = expect.objectContaining({ code: 'sandbox.bad-option' });
   expect(() => open({ workspace: join(base, 'none'), folder: base })).toThrow(bad);
   expect(() => open({ workspace: base, folder: join(base, 'file/x') })).toThrow(bad);
+});
+
+test('while the state of a workspace is captured no command begins in it', async () => {
+  const gate = openGate();
+  const rig = await openRig((folders) => gatedSandbox(open(folders), gate));
+  try {
+    const seen: string[] = [];
+    const capture = gate.capture(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      seen.push('captured');
+    });
+    const locator = await rig.start('true');
+    seen.push('started');
+    await Promise.all([capture, rig.finish(locator)]);
+    expect(seen).toEqual(['captured', 'started']);
+  } finally {
+    await rig.close();
+  }
 });
