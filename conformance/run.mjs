@@ -1,5 +1,6 @@
 // Installs the pinned agent programs, measures each against a scripted model on this machine, and keeps what was seen in
-// docs/evidence/. `node conformance/run.mjs [NAME…]` measures some and prints only; `--no-install` takes what is there.
+// docs/evidence/. `node conformance/run.mjs [NAME…]` measures some; `--no-install` takes what is there, `--print` keeps
+// nothing.
 import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +9,7 @@ import { verifiedLines } from '../dist/cli/harness/verified-lines.js';
 import { systemClock } from '../dist/clock.js';
 import { verifyHarness } from '../dist/deliver/verify/verify.js';
 import { behaviour } from './behaviour.mjs';
+import { writePage } from './page.mjs';
 import { installedPrograms, pinned } from './programs.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -63,7 +65,9 @@ for (const name of wanted) {
   });
   const ends = await behaviour({ adapter, adapters, program, version: report.version });
   const seconds = Math.round((performance.now() - from) / 1000);
-  reports.push({ ...report, program: adapter.program, behaviour: ends });
+  const date = new Date(systemClock.now()).toISOString().slice(0, 10);
+  const on = `${date}, ${process.platform}-${process.arch}, Node ${process.versions.node}`;
+  reports.push({ ...report, program: adapter.program, on, behaviour: ends });
   const lines = [
     verifiedLines({ status: 'measured', harness: name, report }, true),
     ...Object.entries(ends).map(endLine),
@@ -94,21 +98,14 @@ function endFaults(name, ends) {
   );
 }
 
-if (names.length === 0) {
+if (!process.argv.includes('--print')) {
   await mkdir(evidence, { recursive: true });
-  await writeFile(
-    `${evidence}harnesses.json`,
-    `${JSON.stringify(
-      reports.map(({ lines, ...report }) => report),
-      null,
-      1,
-    )}\n`,
-  );
-  await writeFile(
-    `${evidence}harnesses.md`,
-    `# What six agent programs do with a prompt\n\nMeasured by \`npm run test:conformance\` on ${new Date(systemClock.now()).toISOString().slice(0, 10)}, on ${process.platform}-${process.arch}, Node ${process.versions.node}, from the bytes that reached the recorder; [harnesses.json](harnesses.json) has all of it.\nThe sizes of a vendor's own text hold for the model that the program chooses by itself.\n\n${reports.map(({ harness, lines }) => `## ${harness}\n\n\`\`\`text\n${lines}\n\`\`\`\n`).join('\n')}`,
-  );
+  for (const report of reports) {
+    await writeFile(`${evidence}${report.harness}.json`, `${JSON.stringify(report, null, 1)}\n`);
+  }
+  await writePage(evidence);
 }
+
 if (faults.length > 0) {
   console.log(`\n${faults.length} faults:\n${faults.map((fault) => `- ${fault}`).join('\n')}`);
   process.exit(1);
