@@ -103,9 +103,12 @@ export class Ranking {
     for (const [place, document] of documents.entries()) places[document] = place + 1;
     for (const term of terms) {
       const word = term.startsWith(sharedMark) ? term.slice(sharedMark.length) : term;
-      for (const document of this.#postings.get(term)?.documents ?? []) {
-        const found = shared[(places[document] ?? 0) - 1];
-        if (found !== undefined && !found.includes(word)) found.push(word);
+      const documents = this.#postings.get(term)?.documents ?? [];
+      for (let i = 0; i < documents.length; i += 1) {
+        const place = places[documents[i] ?? 0] ?? 0;
+        if (place === 0) continue;
+        const found = shared[place - 1] ?? [];
+        if (!found.includes(word)) found.push(word);
       }
     }
     return shared;
