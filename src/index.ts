@@ -46,6 +46,21 @@ export { narrowScope, type Scope } from './compose/surface/scope.ts';
 export { type Trigger, type UnitDefinition, unitId } from './compose/surface/unit.ts';
 export { type ToolParts, toolSchemasOf, unitsOfTools } from './compose/surface/units-of-tools.ts';
 export { withFragments } from './compose/with-fragments.ts';
+export { type Conversation, conversations } from './deliver/recorder/conversations.ts';
+export type { Exchange } from './deliver/recorder/exchange.ts';
+export {
+  type InputPart,
+  type ModelRequest,
+  type ReadRequest,
+  readModelRequest,
+} from './deliver/recorder/model-request.ts';
+export {
+  type GatedRequest,
+  type HeldBack,
+  type Recorder,
+  type RecorderOptions,
+  startRecorder,
+} from './deliver/recorder/recorder.ts';
 export { type ErrorJson, type ErrorKind, WritError } from './errors.ts';
 export type { Harness, Host, OpenSession, Session } from './harness.ts';
 export { thisHolder } from './ledger/holder.ts';

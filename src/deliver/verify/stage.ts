@@ -75,11 +75,12 @@ const basePaths: Readonly<Record<string, string>> = {
   'qwen-code': '/v1',
 };
 
-// A program that asks a router first asks again until the answer has its form; a title may be anything.
-const besideAnswer = {
+// A program that lets a model choose its model asks that again until the answer has this form.
+const routerAnswer = {
   text: '{"complexity_reasoning":"one word","complexity_score":1,"reasoning":"one word","model_choice":"flash"}',
 };
-const isBeside = ({ tools = [] }: ScriptedAsk) => tools.length === 0;
+const isRouter = ({ messages }: ScriptedAsk) =>
+  messages.some(({ role, content }) => role === 'system' && JSON.stringify(content).includes('model_choice'));
 
 /** Opens it; the caller closes it, and then nothing is left of it. */
 export async function openStage(options: StageOptions): Promise<Stage> {
@@ -90,7 +91,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   ) as [string, string, string, string];
   let script: (ask: ScriptedAsk) => ScriptedAnswer = () => ({ text: 'Done.' });
   let exchanges: Exchange[] = [];
-  const model = await startScriptedModel((ask) => (isBeside(ask) ? besideAnswer : script(ask)));
+  const model = await startScriptedModel((ask) => (isRouter(ask) ? routerAnswer : script(ask)));
   const recorder = await startRecorder({
     upstream: model.url,
     clock,
