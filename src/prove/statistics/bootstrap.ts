@@ -47,7 +47,7 @@ export interface BlockBootstrap extends Bootstrap {
  *
  * Source: Davison and Hinkley, Bootstrap Methods and their Application, 1997, sections 3.8 (clusters) and 5.3.1
  * (percentiles at (R + 1) alpha, between neighbours by straight line); Field and Welsh, Journal of the Royal Statistical
- * Society B 69, 2007. Below some 20 items such intervals are too short: see the coverage in docs/evidence.
+ * Society B 69, 2007. Of few items such intervals are too short; docs/statistics.md has their coverage.
  * Throws `statistics.bad-option`.
  */
 export function clusterBootstrap(blocks: Blocks, options: BootstrapOptions): BlockBootstrap {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clusterBootstrap, type Effect, summarise } from './bootstrap.ts';
 import { blocksOf, type Estimand, estimate } from './estimand.ts';
+import { twoSided } from './exact-tests.ts';
 import { forestRows } from './forest.ts';
 import { histogramOf } from './histogram.ts';
 import { finitePart, select } from './order-statistics.ts';
@@ -88,6 +89,15 @@ describe('sign flips', () => {
       p: 1 / 20_001,
       smallestP: 1 / 20_001,
     });
+  });
+
+  test('more items than a word has bits flip by bits of their own', () => {
+    // Differences of one size make the test a sign test, whose p is known.
+    const pairs = Array.from({ length: 70 }, (_, at) => (at % 3 === 0 ? [1, 0] : [0, 1]));
+    const { p, difference } = signFlip(blocksFrom(pairs), { seed: 1 });
+    const exact = twoSided(24, 70);
+    expect(difference).toBeCloseTo(22 / 70, 12);
+    expect(Math.abs((p ?? 0) - exact)).toBeLessThan(4 * Math.sqrt((exact * (1 - exact)) / 20_000));
   });
 
   test('ties in tenths are ties, though their sums differ in the last digit', () => {

@@ -36,7 +36,7 @@ test.runIf(large === undefined).each(cells)('a small run agrees: $name', (cell) 
   const recorded = (JSON.parse(readFileSync(evidence, 'utf8')) as CellResult[]).find(
     ({ name }) => name === cell.name,
   );
-  const { share } = runCell(cell, 60);
+  const { share } = runCell(cell, 40);
   const expected = recorded?.share ?? Number.NaN;
-  expect(Math.abs(share - expected)).toBeLessThan(4 * Math.sqrt((expected * (1 - expected)) / 60) + 1 / 60);
+  expect(Math.abs(share - expected)).toBeLessThan(4 * Math.sqrt((expected * (1 - expected)) / 40) + 1 / 40);
 });
