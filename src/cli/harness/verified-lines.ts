@@ -28,14 +28,16 @@ function reportLines(report: HarnessReport): readonly string[] {
     `${harness} ${visibleLine(version ?? '(version not known)', 60)}, model family ${modelFamily}, ${builtIn ?? 'unknown'} bytes of its own without us`,
     ...table(cells),
     ...intents.flatMap(refusedLines),
-    ...resume.map(resumeLine),
-    ...intrusion.flatMap(({ intent, planted, reached, ours }) => [
-      `  ${intent}: of ${planted} files that others could have left, ${reached.length} reached the model; our text: ${ours ?? 'unknown'}`,
-      ...reached.map(
-        ({ where, path, position, effect }) =>
-          `    ${path} of the ${where} ${effect === 'speaks' ? 'speaks' : 'stands beside'} at ${placeText(position)}`,
-      ),
-    ]),
+    ...resume.filter(({ fault }) => fault === null).map(resumeLine),
+    ...intrusion
+      .filter(({ fault }) => fault === null)
+      .flatMap(({ intent, planted, reached, ours }) => [
+        `  ${intent}: of ${planted} files that others could have left, ${reached.length} reached the model; our text: ${ours ?? 'unknown'}`,
+        ...reached.map(
+          ({ where, path, position, effect }) =>
+            `    ${path} of the ${where} ${effect === 'speaks' ? 'speaks' : 'stands beside'} at ${placeText(position)}`,
+        ),
+      ]),
     side.length === 0
       ? '  no requests beside the task'
       : `  ${side.length} requests beside the task: ${side.map((one) => `${one.bytes} B "${visibleLine(one.firstWords, 40)}"`).join(', ')}`,

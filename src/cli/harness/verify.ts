@@ -34,7 +34,10 @@ export function verifyCommand({ context, command, done }: NewCommand) {
   return withExamples(verify, [
     'writ harness verify',
     'writ harness verify codex --bin codex=./codex',
-  ]).action(async (names, options) => done(await verifyAll(context, names, options)));
+  ]).action(async (names, options, self) =>
+    // The group takes --json for its table, wherever the word stands.
+    done(await verifyAll(context, names, { ...options, ...self.optsWithGlobals() })),
+  );
 }
 
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];

@@ -131,13 +131,15 @@ async function versionOf(
 ): Promise<string | null> {
   if (adapter.versionArgv.length === 0) return null;
   const plan = { argv: adapter.versionArgv, env: {}, files: [], home: '/', workspace: '/', stdin: null };
-  const { stdout } = await runTurn(plan, {
+  const { stdout, stderr } = await runTurn(plan, {
     program,
     env: { PATH: env.PATH ?? '', HOME: '/nonexistent' },
     timeoutMs,
     signal,
   });
-  return /\d+\.\d+\.\d+[\w.+-]*/.exec(stdout)?.[0] ?? null;
+  // Some print it beside what they complain of.
+  const version = /\d+\.\d+\.\d+[\w.+-]*/;
+  return (version.exec(stdout) ?? version.exec(stderr))?.[0] ?? null;
 }
 
 function sideRequest({ bytes, parts }: ModelRequest): SideRequest {
