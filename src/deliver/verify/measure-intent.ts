@@ -1,5 +1,5 @@
 /** One intent of one harness, measured: where its text lands, what stays beside it, and which texts suffer on the way. */
-import type { Cell, TextTrait } from '../../protocol/delivery.ts';
+import { type Cell, type TextTrait, textTraits } from '../../protocol/delivery.ts';
 import type { Fidelity, Intent } from '../../protocol/intent.ts';
 import { DeliverError } from '../errors.ts';
 import type { InputPart, ModelRequest } from '../recorder/model-request.ts';
@@ -85,7 +85,7 @@ function cellOf(
     residue: residueOf(request, plain.text),
     builtInBytes: builtIn?.bytes ?? null,
     byteEquality: place !== undefined,
-    altered: suffered.map(({ trait }) => trait),
+    altered: textTraits.filter((trait) => suffered.some((one) => one.trait === trait)),
   };
 }
 
