@@ -17,7 +17,8 @@ const toolCalls = {
 // Some ask again and again for minutes; that they still do is all that is wanted.
 const turnMs = 12_000;
 
-export async function behaviour(options) {
+/** `quick` leaves out what a program may retry for as long as it is let. */
+export async function behaviour(options, quick) {
   const results = {};
   const intent = 'control' in options.adapter.controls.replace ? 'replace' : 'append';
   const scripts = {
