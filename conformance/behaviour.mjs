@@ -31,8 +31,8 @@ export async function behaviour(options, quick) {
     500: () => ({ status: 500 }),
     'cut stream': () => ({ cut: 'This text is long enough to be cut somewhere in its middle, and it is.' }),
   };
-  for (const [name, script] of Object.entries(scripts))
-    results[name] = await oneTurn(options, intent, script);
+  const chosen = quick ? { 'tool call': scripts['tool call'] } : scripts;
+  for (const [name, script] of Object.entries(chosen)) results[name] = await oneTurn(options, intent, script);
   const stop = new AbortController();
   const cancelling = () => {
     setTimeout(() => stop.abort('conformance'), 20);
