@@ -41,7 +41,8 @@ export {
   type SurfaceChange,
 } from './compose/surface/compile-surface.ts';
 export { explainAll, explainSurface, type SurfaceExplanation } from './compose/surface/explain-surface.ts';
-export type { SurfaceMode, SurfaceRequest } from './compose/surface/request.ts';
+export type { SurfaceMode } from './compose/surface/mode.ts';
+export type { SurfaceRequest } from './compose/surface/request.ts';
 export { narrowScope, type Scope } from './compose/surface/scope.ts';
 export { type Trigger, type UnitDefinition, unitId } from './compose/surface/unit.ts';
 export { type ToolParts, toolSchemasOf, unitsOfTools } from './compose/surface/units-of-tools.ts';

@@ -12,7 +12,7 @@ import {
   type ToolOffer,
 } from './facts.ts';
 import type { Skill, WantedSkills } from './skills.ts';
-import type { SurfaceMode } from './surface/request.ts';
+import type { SurfaceMode } from './surface/mode.ts';
 import type { Template } from './template.ts';
 
 /** The layers that fragments make; the others are made of texts given for the session. */

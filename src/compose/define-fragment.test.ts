@@ -126,6 +126,7 @@ describe('purity', () => {
     ['a date', () => new Date().toISOString()],
     ['chance', () => String(Math.random())],
     ['chance, captured before', () => String(random())],
+    ['chance that does not show', () => (Math.random() < 2 ? 'x' : '')],
     ['the process', () => process.cwd()],
     ['the global object', () => String(globalThis)],
     ['a variable around it', () => outside.text],

@@ -2,7 +2,8 @@
 import { openCatalogue } from '../compose/surface/catalogue.ts';
 import { compileSurface, type Surface } from '../compose/surface/compile-surface.ts';
 import { explainSurface } from '../compose/surface/explain-surface.ts';
-import { requestLimits, type SurfaceMode } from '../compose/surface/request.ts';
+import type { SurfaceMode } from '../compose/surface/mode.ts';
+import { requestLimits } from '../compose/surface/request.ts';
 import { unitId, unitLimits } from '../compose/surface/unit.ts';
 import { type ToolParts, unitsOfTools } from '../compose/surface/units-of-tools.ts';
 import { jsonDigest } from '../digest.ts';

@@ -1,6 +1,6 @@
 /** What a session keeps of how it was started, so that `writ runs resume` can build the same harness again. */
 import { z } from 'zod';
-import { surfaceModes } from '../../compose/surface/request.ts';
+import { surfaceModes } from '../../compose/surface/mode.ts';
 import type { Store } from '../../ledger/store.ts';
 import { wireNames } from '../../native/model/wire-names.ts';
 import type { Json } from '../../protocol/json.ts';

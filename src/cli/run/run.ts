@@ -1,7 +1,7 @@
 /** `writ run`: composes an agent, gives its model the task, and records everything. */
 import { Option } from '@commander-js/extra-typings';
 import { harnesses } from '../../catalog.ts';
-import { type SurfaceMode, surfaceModes } from '../../compose/surface/request.ts';
+import { type SurfaceMode, surfaceModes } from '../../compose/surface/mode.ts';
 import { type WireName, wireNames } from '../../native/model/wire-names.ts';
 import { configuredRun } from '../compose/configured.ts';
 import {

@@ -8,7 +8,7 @@ import { fragmentLayers } from '../agent.ts';
 import type { ComposeError } from '../errors.ts';
 import { factTypes } from '../facts.ts';
 import { namingMend } from '../nearest.ts';
-import { surfaceModes } from '../surface/request.ts';
+import { surfaceModes } from '../surface/mode.ts';
 import type { Path, YamlMap } from './yaml.ts';
 
 /** Names of agents, fragments, profiles, capabilities and servers. */

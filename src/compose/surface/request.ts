@@ -1,11 +1,8 @@
 /** The request for a surface: its limits, its checks, and the one form in which it is fingerprinted. */
 import { ComposeError } from '../errors.ts';
 import { namingMend } from '../nearest.ts';
+import { type SurfaceMode, surfaceModes } from './mode.ts';
 import type { Scope } from './scope.ts';
-
-export const surfaceModes = ['compiled', 'all_tools'] as const;
-/** `compiled` chooses by what the request says; `all_tools` takes everything that is allowed. */
-export type SurfaceMode = (typeof surfaceModes)[number];
 
 export interface SurfaceRequest {
   /** The task in the user's words, at most 32,768 characters. */
