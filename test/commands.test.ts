@@ -25,7 +25,7 @@ import { contextPeek } from '../src/native/tool/context-tools.ts';
 import type { Tool } from '../src/native/tool/tool.ts';
 import type { Ask } from '../src/run/approval.ts';
 import { readBanner } from '../src/sandbox/banner.ts';
-import { membersOf } from '../src/sandbox/supervisor/process-tree.ts';
+import { endAll, membersOf } from '../src/sandbox/supervisor/process-tree.ts';
 import { openRig, type Rig } from './rig.ts';
 import type { SeenRequest } from './scripted-provider.ts';
 
@@ -42,7 +42,10 @@ afterEach(async () => {
   for (const rig of rigs.splice(0)) await rig.close();
   const folder = commandsFolder(workspace, surroundings());
   const ids = existsSync(folder) ? readdirSync(folder) : [];
-  const left = ids.flatMap((id) => membersOf({ leader: null, mark: `WRIT_COMMAND=${id}` }));
+  const targets = ids.map((id) => ({ leader: null, mark: `WRIT_COMMAND=${id}` }));
+  const left = targets.flatMap(membersOf);
+  // A test that fails leaves nothing behind either.
+  for (const target of targets) await endAll(target, { graceMs: 0, killMs: 1_000, wrapper: null });
   rmSync(base, { recursive: true, force: true });
   expect(left).toEqual([]);
 });

@@ -182,6 +182,8 @@ test('whatever goes wrong wherever: one end, at most one dispatch, and none is c
         if (at === 'dispatch' && plain) expect(outcome).toBe('unknown');
         if (at === 'release' && plain) expect(outcome).toBe(ran ? 'started' : 'not-dispatched');
         if (done.length === steps.length && 'abort' in what) expect(outcome).toBe('started');
+        const early = at === 'prepare' || at === 'record';
+        if ('abort' in what && early) expect(done).not.toContain('dispatch');
       },
     ),
   );

@@ -1,5 +1,6 @@
 /** `local` keeps the contract of a sandbox; its own are the refusals of the system, and what it says that it confines. */
-import { chmod, mkdtemp, stat, writeFile } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
+import { chmod, mkdtemp, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -71,6 +72,25 @@ test('a closed sandbox starts nothing, and a folder too deep for a socket is no 
       signal: never,
     });
     expect(outcome).toMatchObject({ outcome: 'not-dispatched', why: 'closed' });
+  } finally {
+    await rig.close();
+  }
+});
+
+test('a link that leads out of the workspace is no folder to run in, and an open folder is made private', async () => {
+  const rig = await openRig((folders) => {
+    mkdirSync(folders.folder, { mode: 0o755 });
+    return open(folders);
+  });
+  try {
+    expect((await stat(rig.folder)).mode & 0o777).toBe(0o700);
+    await symlink('/', join(rig.workspace, 'out'));
+    const outcome = await startCommand(rig.sandbox, rig.spec('true', { cwd: 'out/tmp' }), {
+      locator: rig.locator(),
+      beforeDispatch: async () => expect.unreachable(),
+      signal: never,
+    });
+    expect(outcome).toMatchObject({ outcome: 'not-dispatched', why: 'invalid' });
   } finally {
     await rig.close();
   }
