@@ -76,7 +76,7 @@ function groupOf({ item, groups }: PairedItem, estimand: Estimand): string {
   );
 }
 
-/** Pairwise summation is not needed for sums of this length; Neumaier's keeps a sum of tenths exact to the last digit. */
+/** The sum with what rounding loses carried along (Neumaier, 1974), so that ten tenths are 1 and no order matters. */
 export function sum(values: Iterable<number>): number {
   let total = 0;
   let lost = 0;
@@ -146,7 +146,7 @@ export function armNumbers(control: number, treatment: number): ArmNumbers {
 }
 
 /** The number, or null where it is infinite or not a number. */
-export function finite(value: number): number | null {
+function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 

@@ -1,5 +1,5 @@
 /** The seeded generator of all resampling: xoshiro128** 1.1, one stream for each use, the same numbers on every machine. */
-import { hash } from 'node:crypto';
+import { sha256 } from '../../digest.ts';
 import { StatisticsError } from './errors.ts';
 
 /** What an experiment registers: a whole number or a text. Equal seeds give equal results, bit for bit. */
@@ -35,7 +35,7 @@ export function stream(seed: Seed, use: string): Generator {
       `seed: expected a whole number or a text, found ${seed}.`,
     );
   }
-  const bytes = hash('sha256', `${seed}\n${use}`, 'buffer');
+  const bytes = Buffer.from(sha256(`${seed}\n${use}`), 'hex');
   return xoshiro([0, 4, 8, 12].map((at) => bytes.readInt32LE(at)));
 }
 

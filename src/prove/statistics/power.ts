@@ -1,7 +1,7 @@
 /** What a design can find, before it is run: power by simulation, and the smallest p that it can reach. */
 import { type Generator, type Seed, stream } from './generator.ts';
 import { badOption, checkCount, checkResamples, checkShare, resamplesLeast } from './options.ts';
-import { countExtreme, exactBlocksMost, smallestFlipP, sumFlips } from './sign-flip.ts';
+import { countExtreme, smallestFlipP, sumFlips } from './sign-flip.ts';
 
 /**
  * What is assumed of the outcomes.
@@ -105,10 +105,10 @@ export function smallestP({ test, items, resamples }: Reach): number {
 }
 
 /** The p of one simulated experiment, by the parts of its difference. */
-export function flipP(parts: Float64Array, generator: Generator, values: Float64Array): number {
+function flipP(parts: Float64Array, generator: Generator, values: Float64Array): number {
   const flips = sumFlips(parts);
   const observed = parts.reduce((total, part) => total + part, 0);
-  if (parts.length <= Math.min(innerExactMost, exactBlocksMost)) {
+  if (parts.length <= innerExactMost) {
     return countExtreme(flips.all(), observed, flips.tolerance) / 2 ** parts.length;
   }
   const extreme = countExtreme(flips.random(generator, values), observed, flips.tolerance);
@@ -116,7 +116,7 @@ export function flipP(parts: Float64Array, generator: Generator, values: Float64
 }
 
 /** One item of a simulated experiment: the difference that is seen, and the true one. */
-export function simulateItem(
+function simulateItem(
   outcomes: Outcomes,
   repeats: number,
   generator: Generator,

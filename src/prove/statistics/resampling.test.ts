@@ -79,6 +79,14 @@ describe('sign flips', () => {
     ).toMatchObject({ p: 1, resamples: 1, smallestP: 1 });
   });
 
+  test('an item whose arms differ by rounding alone does not differ', () => {
+    const pairs = [
+      [0.3, 0.1 + 0.2],
+      [0, 1],
+    ];
+    expect(signFlip(blocksFrom(pairs), { seed: 1 })).toMatchObject({ itemsThatDiffer: 1, resamples: 2 });
+  });
+
   test('20 items are enumerated, 21 are drawn; the p of a draw is never 0', () => {
     const all = (items: number) => Array.from({ length: items }, () => [0, 1]);
     expect(signFlip(blocksFrom(all(20)), { seed: 1 })).toMatchObject({ method: 'exact', p: 2 / 2 ** 20 });

@@ -5,7 +5,7 @@ import { type Histogram, histogramOf } from './histogram.ts';
 import { checkResamples, resamplesLeast } from './options.ts';
 
 /** Up to so many items that differ, all 2^n flips are enumerated. */
-export const exactBlocksMost = 20;
+const exactBlocksMost = 20;
 
 export interface SignFlipOptions {
   readonly seed: Seed;
@@ -117,8 +117,12 @@ export function flipsOf(blocks: Blocks): Flips {
     const to = starts[stratum + 1] ?? 0;
     const bottom = controlBottom.subarray(from, to).reduce((total, one) => total + one, 0);
     for (let at = from; at < to; at += 1) {
-      const difference = (treatmentTop[at] ?? 0) - (controlTop[at] ?? 0);
-      if (difference !== 0) parts.push(difference / bottom / blocks.strata.length);
+      const treatment = treatmentTop[at] ?? 0;
+      const control = controlTop[at] ?? 0;
+      const difference = treatment - control;
+      // 0.1 + 0.2 against 0.3 is no difference.
+      const near = 1e-12 * Math.max(Math.abs(treatment), Math.abs(control));
+      if (Math.abs(difference) > near) parts.push(difference / bottom / blocks.strata.length);
     }
   });
   return sumFlips(Float64Array.from(parts));
