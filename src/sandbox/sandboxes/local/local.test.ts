@@ -1,9 +1,9 @@
 /** `local` keeps the contract of a sandbox; its own are the refusals of the system, and what it says that it confines. */
 import { mkdirSync } from 'node:fs';
-import { chmod, mkdtemp, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { gatedSandbox, openGate } from '../../gate.ts';
 import { never, openRig, sandboxCases } from '../../sandbox.cases.ts';
 import { startCommand } from '../../start-command.ts';
@@ -13,6 +13,14 @@ const env = { PATH: process.env.PATH, API_KEY: 'canary-1', NODE_OPTIONS: 'canary
 const open = (folders: { workspace: string; folder: string }) => local({ ...folders, env });
 
 sandboxCases('local', open);
+
+const made: string[] = [];
+const temporary = async (prefix: string): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), prefix));
+  made.push(folder);
+  return folder;
+};
+afterAll(() => Promise.all(made.map((folder) => rm(folder, { recursive: true, force: true }))));
 
 test('it says that it confines nothing, and its folder is of this user alone', async () => {
   const rig = await openRig(open);
@@ -60,7 +68,7 @@ test('a program that is not there or may not run is rejected, and nothing ran', 
 });
 
 test('a closed sandbox starts nothing, and a folder too deep for a socket is no obstacle', async () => {
-  const deep = join(await mkdtemp(join(tmpdir(), 'writ-deep-')), 'd'.repeat(120));
+  const deep = join(await temporary('writ-deep-'), 'd'.repeat(120));
   const rig = await openRig(({ workspace }) => open({ workspace, folder: deep }));
   try {
     const locator = await rig.start('sleep 30');
@@ -97,7 +105,7 @@ test('a link that leads out of the workspace is no folder to run in, and an open
 });
 
 test('a workspace or folder that cannot be used is refused when it is opened', async () => {
-  const base = await mkdtemp(join(tmpdir(), 'writ-bad-'));
+  const base = await temporary('writ-bad-');
   await writeFile(join(base, 'file'), '');
   const bad = expect.objectContaining({ code: 'sandbox.bad-option' });
   expect(() => open({ workspace: join(base, 'none'), folder: base })).toThrow(bad);
