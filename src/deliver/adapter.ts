@@ -1,5 +1,6 @@
 /** The port to one vendor's agent program: its controls, what it declares, its plan, and the reading of its stream. */
 import type { Declarations } from '../harness.ts';
+import type { BudgetCounter } from '../protocol/budget.ts';
 import type { AuthMode, Cell, DeliveryPlan, Dimension, Transport } from '../protocol/delivery.ts';
 import type { Intent } from '../protocol/intent.ts';
 import type { Observed } from './observed.ts';
@@ -99,6 +100,8 @@ export interface Adapter {
   readonly cells: readonly Cell[];
   /** Throws a `deliver.*` refusal for what it cannot honour after all. */
   plan(resolved: Resolved): AdapterPlan;
+  /** The counters of a budget that its stream tells while it works. */
+  readonly reports?: readonly BudgetCounter[];
   /** Begins to read the stream of one run. Undefined where the program does not print lines. */
   readonly openStream?: () => StreamReader;
 }

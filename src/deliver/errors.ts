@@ -1,4 +1,4 @@
-/** The errors of delivering: refusals before anything is touched, and requests that are none. */
+/** The errors of delivering: requests that are none, refusals before anything is touched, and how a program ended badly. */
 import { type ErrorExtra, type ErrorTable, WritError } from '../errors.ts';
 
 export const deliverErrors = {
@@ -38,6 +38,25 @@ export const deliverErrors = {
   'deliver.workspace-speaks': {
     kind: 'refused',
     about: 'A file of the workspace would change the system prompt, and nothing keeps it out.',
+  },
+  'deliver.session-bound': {
+    kind: 'refused',
+    about: 'The session began with another intent, fidelity or other dimensions than are asked for now.',
+  },
+  'deliver.session-lost': {
+    kind: 'refused',
+    about: "The vendor's own session, which a continued one needs, is not known or not there.",
+  },
+  'deliver.not-started': { kind: 'failed', about: 'The program could not be started; nothing ran.' },
+  'deliver.program-failed': {
+    kind: 'failed',
+    about: 'The program says that it failed, or ended as one that did.',
+  },
+  'deliver.no-answer': { kind: 'failed', about: 'The program ended well and gave no answer.' },
+  'deliver.stopped': { kind: 'failed', about: 'The program was ended, with all that it had started.' },
+  'deliver.outcome-unknown': {
+    kind: 'unknown',
+    about: 'The program was started, and nobody saw how it ended, or it could not be ended.',
   },
 } as const satisfies ErrorTable;
 

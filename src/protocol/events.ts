@@ -190,7 +190,10 @@ export interface EventBodies {
   'delivery-receipt': { readonly receipt: Receipt };
   /** The vendor's own session, with what a later run has to ask for alike to go on with it. */
   'vendor-session': { readonly id: string; readonly binding: SessionBinding };
-  /** What an outside program said of its requests, which it makes itself: of a turn, or of what the turns left out. */
+  /**
+   * What an outside program said of its requests, which it makes itself: those of a turn, or in the place of all such
+   * reports the whole run's, under turn 0.
+   */
   'usage-report': { readonly turn: number; readonly modelSeen: string | null; readonly usage: Usage };
   'turn-finish': { readonly turn: number; readonly calls: number; readonly elapsedMs: number };
   'run-pause': { readonly ticket: string };

@@ -29,15 +29,23 @@ export function usageOf(events: readonly EventBody[]): Usage {
   let usage = noUsage;
   let open = false;
   for (const event of events) {
-    if (event.type === 'model-request') {
+    if (event.type === 'model-request' || isOutsideStart(event)) {
       if (open) usage = addUsage(usage, unknownUsage);
       open = true;
     } else if (event.type === 'model-response' || event.type === 'model-fault') {
       usage = addUsage(usage, event.usage);
       open = false;
-    } else if (event.type === 'usage-report') usage = addUsage(usage, event.usage);
+    } else if (event.type === 'usage-report') {
+      usage = event.turn === 0 ? event.usage : addUsage(usage, event.usage);
+      if (event.turn === 0) open = false;
+    } else if (event.type === 'effect-not-dispatched' && event.turn === 0) open = false;
   }
   return open ? addUsage(usage, unknownUsage) : usage;
+}
+
+/** The start of an outside program, whose use is unknown until it reported all of it. */
+function isOutsideStart(event: EventBody): boolean {
+  return event.type === 'effect-dispatch' && event.turn === 0;
 }
 
 /** What is known of it, where `usageOf` cannot say the whole: it was at least this much. */
@@ -51,7 +59,14 @@ export function knownUsageOf(events: readonly RunEvent[]): KnownUsage {
   let totalTokens = 0;
   let costUsd = 0;
   for (const event of events) {
-    if (event.type !== 'model-response' && event.type !== 'model-fault' && event.type !== 'usage-report')
+    if (event.type === 'usage-report' && event.turn === 0) {
+      totalTokens = 0;
+      costUsd = 0;
+    } else if (
+      event.type !== 'model-response' &&
+      event.type !== 'model-fault' &&
+      event.type !== 'usage-report'
+    )
       continue;
     totalTokens += event.usage.totalTokens ?? 0;
     costUsd += event.usage.costUsd ?? 0;
@@ -127,7 +142,7 @@ export function spentBy(events: readonly RunEvent[], lostMs = 0): BudgetAmount {
     } else if ((event.type === 'model-response' || event.type === 'model-fault') && waiting !== undefined) {
       charge(waiting, event.usage);
       waiting = undefined;
-    } else if (event.type === 'usage-report') charge({}, event.usage);
+    } else if (event.type === 'usage-report' && event.turn > 0) charge({}, event.usage);
     else if (event.type === 'tool-result') {
       if (didRun(event.status)) {
         spent[event.counter ?? 'toolCalls'] += 1;

@@ -8,6 +8,7 @@ import { modelFamily } from '../../model-family.ts';
 import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
 import { mentionNotice, slashIsCommand, taskAsJsonLine } from '../../task.ts';
 import cells from './cells.json' with { type: 'json' };
+import { openStream, reports } from './stream.ts';
 
 const permissionFlags: { readonly [M in PermissionMode]: readonly string[] } = {
   read: ['--disallowed-tools', 'Bash,Edit,Write,MultiEdit,NotebookEdit,WebFetch'],
@@ -66,6 +67,8 @@ export const adapter: Adapter = {
   resume: 'send-again',
   cells: readCells(cells, 'cells of claude-code'),
   plan,
+  reports,
+  openStream,
 };
 
 function plan({ request }: Resolved): AdapterPlan {

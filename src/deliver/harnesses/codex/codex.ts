@@ -10,6 +10,7 @@ import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../req
 import { dropsByteOrderMark, taskAsText } from '../../task.ts';
 import cells from './cells.json' with { type: 'json' };
 import { configToml } from './config-toml.ts';
+import { openStream, reports } from './stream.ts';
 
 const sandboxes: { readonly [M in PermissionMode]: string } = {
   read: 'read-only',
@@ -35,7 +36,8 @@ export const adapter: Adapter = {
   },
   controls: {
     replace: {
-      control: 'model_instructions_file',
+      // A file named by model_instructions_file would lose blank lines at its ends, and could not be empty.
+      control: 'instructions',
       transport: 'file',
       lands: 'a developer message in the place of the base prompt, whole',
     },
@@ -67,6 +69,8 @@ export const adapter: Adapter = {
   resume: 'kept',
   cells: readCells(cells, 'cells of codex'),
   plan,
+  reports,
+  openStream,
 };
 
 function plan({ request }: Resolved): AdapterPlan {
@@ -93,14 +97,14 @@ function plan({ request }: Resolved): AdapterPlan {
 }
 
 function plannedFiles(request: DeliveryRequest): readonly PlannedFile[] {
-  const { intent, text, home, resume, json, skills } = request;
+  const { intent, text, resume, json, skills } = request;
   // What it was told at the start it keeps; told again, the text would stand twice.
   const first = resume === null;
   const replace = first && intent === 'replace';
   const developer = first && intent === 'developer';
   const config = configToml(
     {
-      ...(replace ? { model_instructions_file: join(home, 'prompt.md') } : {}),
+      ...(replace ? { instructions: text } : {}),
       ...(developer ? { developer_instructions: text } : {}),
       ...settings(request),
     },
@@ -108,7 +112,6 @@ function plannedFiles(request: DeliveryRequest): readonly PlannedFile[] {
   );
   return [
     { path: 'codex/config.toml', text: config, until: 'run' },
-    ...(replace ? [{ path: 'prompt.md', text, until: 'run' } as const] : []),
     ...contextFile(request),
     ...skillFiles('codex/skills', skills),
     ...(json === undefined ? [] : [schemaFile(json)]),

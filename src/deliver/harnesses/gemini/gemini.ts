@@ -7,8 +7,9 @@ import { jsonFile, skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
 import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
 import { mentionNotice, taskAsText } from '../../task.ts';
-import { firstWay } from '../../transport.ts';
+import { type Fault, firstWay } from '../../transport.ts';
 import cells from './cells.json' with { type: 'json' };
+import { openStream, reports } from './stream.ts';
 
 const routerNotice =
   'Without a model gemini first asks a smaller one which to use, with a prompt of its own.';
@@ -56,10 +57,14 @@ export const adapter: Adapter = {
   resume: 'send-again',
   cells: readCells(cells, 'cells of gemini'),
   plan,
+  reports,
+  openStream,
 };
 
-function plan({ request }: Resolved): AdapterPlan {
+function plan({ request, control }: Resolved): AdapterPlan {
   const { home, intent, baseUrl, mcpServers = {} } = request;
+  const fault = intent === 'replace' ? systemFault : memoryFault;
+  firstWay('gemini', 'text', request.text, [{ ...control, fault }]);
   const servers = Object.keys(mcpServers);
   return {
     argv: [
@@ -98,7 +103,7 @@ function plan({ request }: Resolved): AdapterPlan {
 function plannedFiles(request: DeliveryRequest): readonly PlannedFile[] {
   const { intent, text, skills, commands = [] } = request;
   return [
-    intent === 'replace' ? { path: 'prompt.md', text, until: 'run' } : memoryFile(text),
+    { path: intent === 'replace' ? 'prompt.md' : '.gemini/GEMINI.md', text, until: 'run' },
     jsonFile('.gemini/settings.json', settings(request)),
     ...skillFiles('.gemini/skills', skills),
     ...commands.map(
@@ -111,17 +116,29 @@ function plannedFiles(request: DeliveryRequest): readonly PlannedFile[] {
   ];
 }
 
+/** What it does to a system prompt, its own or ours, before it sends it. */
+function promptFault(text: string): Fault | null {
+  if (text !== text.trim()) return content('it takes off the blanks and line ends at both ends');
+  if (/\n{3,}/.test(text)) return content('it makes one of several blank lines');
+  return null;
+}
+
+/** It fills in names of its own where they stand in a system prompt. */
+function systemFault(text: string): Fault | null {
+  return /\$\{(AgentSkills|SubAgents|AvailableTools|\w+_ToolName)\}/.test(text)
+    ? content('it fills in names of its own that stand behind a dollar sign')
+    : promptFault(text);
+}
+
 /** Its memory takes a word behind an at sign for a file, and puts that file's text in its place. */
-function memoryFile(text: string): PlannedFile {
-  firstWay('gemini', 'text', text, [
-    {
-      control: 'GEMINI.md',
-      transport: 'file',
-      fault: (memory) =>
-        /(^|\s)@\S/.test(memory) ? { kind: 'content', why: 'a word behind an at sign is an import' } : null,
-    },
-  ]);
-  return { path: '.gemini/GEMINI.md', text, until: 'run' };
+function memoryFault(text: string): Fault | null {
+  return /(^|\s)@\S/.test(text)
+    ? content('it takes a word behind an at sign for an import')
+    : promptFault(text);
+}
+
+function content(why: string): Fault {
+  return { kind: 'content', why };
 }
 
 function settings({ authMode, mcpServers = {} }: DeliveryRequest) {

@@ -9,6 +9,7 @@ import { modelFamily } from '../../model-family.ts';
 import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
 import { dropsByteOrderMark, taskAsText } from '../../task.ts';
 import cells from './cells.json' with { type: 'json' };
+import { openStream, reports } from './stream.ts';
 
 const permissionMaps: { readonly [M in PermissionMode]: { readonly [tool: string]: string } } = {
   read: { edit: 'deny', bash: 'deny', webfetch: 'deny' },
@@ -65,6 +66,8 @@ export const adapter: Adapter = {
   resume: 'send-again',
   cells: readCells(cells, 'cells of opencode'),
   plan,
+  reports,
+  openStream,
 };
 
 function plan({ request }: Resolved): AdapterPlan {

@@ -8,6 +8,7 @@ import { modelFamily } from '../../model-family.ts';
 import type { DeliveryRequest, PermissionMode } from '../../request.ts';
 import { argumentFault, firstWay, type Way } from '../../transport.ts';
 import cells from './cells.json' with { type: 'json' };
+import { openStream, reports } from './stream.ts';
 
 const toolFlags: { readonly [M in PermissionMode]: readonly string[] } = {
   read: ['--tools', 'read,grep,find,ls'],
@@ -58,6 +59,8 @@ export const adapter: Adapter = {
   resume: 'send-again',
   cells: readCells(cells, 'cells of pi'),
   plan,
+  reports,
+  openStream,
 };
 
 function plan({ request }: Resolved): AdapterPlan {

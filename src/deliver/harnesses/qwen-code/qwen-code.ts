@@ -8,6 +8,7 @@ import type { DeliveryRequest, PermissionMode } from '../../request.ts';
 import { mentionNotice, slashIsCommand, taskAsJsonLine } from '../../task.ts';
 import { argumentFault, firstWay } from '../../transport.ts';
 import cells from './cells.json' with { type: 'json' };
+import { openStream, reports } from './stream.ts';
 
 const approvals: { readonly [M in PermissionMode]: string } = {
   read: 'default',
@@ -50,6 +51,8 @@ export const adapter: Adapter = {
   resume: 'send-again',
   cells: readCells(cells, 'cells of qwen-code'),
   plan,
+  reports,
+  openStream,
 };
 
 function plan({ request, control }: Resolved): AdapterPlan {
