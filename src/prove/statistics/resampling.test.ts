@@ -293,6 +293,24 @@ describe('the cluster bootstrap', () => {
     ]);
   });
 
+  test('survival looks no further than the horizon, and lets those who finish go before those who leave', () => {
+    const trial = (item: string, repeat: number, time: number, finished: boolean) =>
+      (['control', 'treatment'] as const).map((side) => ({ item, side, repeat, time, finished }));
+    const whole = (item: string) => [
+      ...trial(item, 1, 100, false),
+      ...trial(item, 2, 100, true),
+      ...trial(item, 3, 500, true),
+    ];
+    const table = pairTimes([...whole('a'), ...whole('b')], refuse);
+    const found = survivalBootstrap(table, 300, { seed: 1, effect: 'control' });
+    // All wait until 100, when a third finishes; the rest is at two thirds until 300.
+    const mean = 100 + (2 / 3) * 200;
+    expect(found.estimate).toBeCloseTo(mean, 9);
+    expect(found.intervals).toEqual([
+      { level: 0.95, low: expect.closeTo(mean, 9), high: expect.closeTo(mean, 9) },
+    ]);
+  });
+
   test('survival over one item has no interval either', () => {
     const rows = (['control', 'treatment'] as const).map((side) => ({
       item: 'a',

@@ -219,7 +219,7 @@ export function survivalBootstrap(table: TimedTable, horizon: number, options: B
   });
 }
 
-/** One arm's trials by time, finished ones first among equals; times beyond the horizon are cut to it, unfinished. */
+/** One arm's trials by time, finished ones first among equals; times are cut to the horizon, behind which no area is. */
 interface Curve {
   readonly times: Float64Array;
   readonly finished: Uint8Array;
@@ -232,7 +232,7 @@ function curveOf(table: TimedTable, side: 'control' | 'treatment', horizon: numb
     .flatMap((item, at) =>
       item[side].map(({ time, finished }) => ({
         time: Math.min(time, horizon),
-        finished: finished && time < horizon,
+        finished,
         at,
       })),
     )
