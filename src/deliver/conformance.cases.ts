@@ -8,7 +8,7 @@ import type { DeliveryRequest, RequestedDimensions } from './request.ts';
 export const sampleRequest: DeliveryRequest = {
   intent: 'replace',
   fidelity: 'base',
-  text: 'You are the canary.\n',
+  text: 'You are the canary.',
   task: 'Say hello.',
   version: '1.0.0',
   authMode: 'api-key',

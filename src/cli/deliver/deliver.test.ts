@@ -1,0 +1,146 @@
+/** `writ deliver` and `writ harness`: plans and the table are printed, refusals end with 3, and nothing is touched. */
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { cellFor, requestFor } from '../../deliver/conformance.cases.ts';
+import { adapter as pi } from '../../deliver/harnesses/pi/pi.ts';
+import { sha256 } from '../../digest.ts';
+import { agentFolder, call, writeFiles } from '../call.cases.ts';
+
+let cwd: string;
+beforeEach(async () => {
+  cwd = await agentFolder();
+  await writeFiles(cwd, {
+    'plain/agent.yaml': 'key: plain\nprofiles: { default: [base] }\n',
+    'plain/instructions/base.md': 'You are the canary.\n',
+  });
+});
+afterEach(() => rm(cwd, { recursive: true, force: true }));
+
+const key = { ANTHROPIC_API_KEY: 'sk-secret-canary', OPENAI_API_KEY: 'sk-secret-canary' };
+const deliver = (...argv: string[]) => call(['deliver', ...argv], { cwd, env: key });
+const everything = async () => (await readdir(cwd, { recursive: true })).sort();
+
+test('the plan as JSON: the file, the flag, the task, and nothing on disk afterwards', async () => {
+  const before = await everything();
+  const { code, stdout, stderr } = await deliver(
+    'plain',
+    '--harness',
+    'claude-code',
+    '--json',
+    '--',
+    '--version',
+  );
+  expect([code, stderr]).toEqual([0, '']);
+  const plan = JSON.parse(stdout);
+  expect(plan).toMatchObject({
+    harness: 'claude-code',
+    intent: 'append',
+    fidelity: 'base',
+    program: 'claude',
+    files: [{ path: 'prompt.md', text: 'You are the canary.\n', until: 'run' }],
+    workspace: cwd,
+    home: join(cwd, '.local', 'state', 'writ', 'homes', 'SESSION'),
+  });
+  expect(plan.controls[0]).toMatchObject({
+    control: '--append-system-prompt-file',
+    sha256: sha256('You are the canary.\n'),
+  });
+  expect(JSON.parse(plan.stdin).message.content).toBe('--version');
+  expect(stdout).not.toContain('sk-secret-canary');
+  expect(await everything()).toEqual(before);
+});
+
+test('the plan for a person names controls, command, sizes and what was measured, and holds no prompt', async () => {
+  const { code, stdout } = await deliver(
+    'plain',
+    '--harness',
+    'gemini',
+    '--intent',
+    'replace',
+    '--model',
+    'gemini-2.5-pro',
+  );
+  // Logging in without a key was never measured.
+  expect([code, stdout]).toEqual([3, '']);
+  const keyed = await call(
+    ['deliver', 'plain', '--harness', 'pi', '--intent', 'replace', '--model', 'gemini-2.5-pro'],
+    { cwd, env: { GEMINI_API_KEY: 'k' } },
+  );
+  expect(keyed.code).toBe(0);
+  expect(keyed.stdout).toMatch(/^pi: replace, base\n/);
+  expect(keyed.stdout).toContain('replace: --system-prompt (file, 20 bytes, sha256 ');
+  expect(keyed.stdout).toContain('prompt.md  20 bytes, until the run ends');
+  expect(keyed.stdout).not.toContain('canary');
+});
+
+test.each([
+  [['plain', '--harness', 'codex', '--intent', 'append'], 'deliver.no-control', 'intent'],
+  [['plain', '--harness', 'never-seen'], 'deliver.unknown-harness', 'intent'],
+  [['a', '--harness', 'codex', '--intent', 'developer'], 'deliver.dimension-unsupported', 'tools'],
+  [
+    ['plain', '--harness', 'claude-code', '--intent', 'replace', '--harness-version', '99.0.0'],
+    'deliver.unmeasured',
+    'intent',
+  ],
+  [
+    ['plain', '--harness', 'claude-code', '--intent', 'replace', '--fidelity', 'exact'],
+    'deliver.residue',
+    'fidelity',
+  ],
+  [['plain', '--harness', 'acp'], 'deliver.unmeasured', 'intent'],
+])('%j is refused: %s', async (argv, errorCode, field) => {
+  const { code, stdout } = await deliver(...argv, '--json');
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout).error).toMatchObject({ code: errorCode, kind: 'refused', details: { field } });
+});
+
+test('an unmeasured version is used where the caller says so, which the plan notes', async () => {
+  const { code, stdout } = await deliver(
+    ...['plain', '--harness', 'claude-code', '--intent', 'replace', '--harness-version', '99.0.0'],
+    ...['--unmeasured', 'warn', '--json'],
+  );
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    cell: null,
+    notices: [expect.stringContaining('Nobody measured')],
+  });
+});
+
+test('what this machine measured wins over what ships', async () => {
+  const request = requestFor(pi, { version: '0.73.1', intent: 'append' });
+  const cell = cellFor(pi, request, { delivered: false, position: null });
+  await writeFiles(cwd, { '.local/state/writ/cells.json': JSON.stringify([cell]) });
+  const { code, stdout } = await deliver('plain', '--harness', 'pi', '--json');
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout).error.code).toBe('deliver.not-delivered');
+  const table = JSON.parse((await call(['harness', '--json'], { cwd })).stdout);
+  const row = table.harnesses.find(({ harness }: { harness: string }) => harness === 'pi');
+  expect(row.controls[1].cells[0]).toEqual(cell);
+});
+
+test('agent.yaml says the intent, a flag says another', async () => {
+  await writeFiles(cwd, {
+    'plain/agent.yaml':
+      'key: plain\nprofiles: { default: [base] }\ndeliver: { intent: developer, fidelity: base }\n',
+  });
+  const { stdout } = await deliver('plain', '--harness', 'codex', '--json');
+  expect(JSON.parse(stdout).intent).toBe('developer');
+  expect((await deliver('plain', '--harness', 'codex', '--intent', 'append')).code).toBe(3);
+});
+
+test('a misuse is bad input', async () => {
+  expect((await deliver('plain')).code).toBe(2);
+  expect((await deliver('plain', '--harness', 'codex', '--intent', 'replaces')).code).toBe(2);
+});
+
+test('the table: every harness, every intent, what is refused and why', async () => {
+  const { code, stdout } = await call(['harness'], { cwd });
+  expect(code).toBe(0);
+  for (const name of ['native', 'claude-code', 'codex', 'gemini', 'opencode', 'pi', 'qwen-code', 'acp'])
+    expect(stdout).toMatch(new RegExp(`^${name}: `, 'm'));
+  expect(stdout.match(/^ {2}(replace|append|developer|context) /gm)).toHaveLength(32);
+  expect(stdout).toMatch(/append {5}refused: what it adds becomes a developer message/);
+  const { harnesses } = JSON.parse((await call(['harness', '--json'], { cwd })).stdout);
+  expect(harnesses.map(({ controls }: { controls: unknown[] }) => controls.length)).toEqual(Array(8).fill(4));
+});
