@@ -1,10 +1,11 @@
 /** Sign flips and bootstraps: their methods, ties, empty and undefined cases, seeds and refusals. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clusterBootstrap, type Effect, summarise } from './bootstrap.ts';
+import { clusterBootstrap, type Effect, resample, summarise } from './bootstrap.ts';
 import { blocksOf, type Estimand, estimate } from './estimand.ts';
 import { twoSided } from './exact-tests.ts';
 import { forestRows } from './forest.ts';
+import { stream } from './generator.ts';
 import { histogramOf } from './histogram.ts';
 import { finitePart, select } from './order-statistics.ts';
 import { trialRows } from './reference.cases.ts';
@@ -262,6 +263,21 @@ describe('the cluster bootstrap', () => {
     const expected = Math.sqrt((0.25 - (items % 2) / 4 / items ** 2) / items);
     const found = clusterBootstrap(blocksFrom(pairs), { seed: items }).standardError ?? 0;
     expect(Math.abs(found / expected - 1)).toBeLessThan(0.03);
+  });
+
+  test('70,000 items need no table of all pairs', () => {
+    const ones = new Float64Array(70_000).fill(1);
+    const blocks = {
+      ...blocksOf(passes, micro),
+      starts: Int32Array.of(0, ones.length),
+      controlTop: new Float64Array(ones.length),
+      controlBottom: ones,
+      treatmentTop: ones,
+      treatmentBottom: ones,
+    };
+    const values = new Float64Array(2);
+    resample(blocks, 'difference', stream(1, 'large'), values);
+    expect([...values]).toEqual([expect.closeTo(1, 9), expect.closeTo(1, 9)]);
   });
 
   test('resamples that divide by 0 widen the interval instead of leaving it', () => {

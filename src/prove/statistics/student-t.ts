@@ -52,7 +52,6 @@ function betaFraction(x: number, a: number, b: number): number {
 
 /** P(|T| >= |t|) for T of Student's distribution with `freedom` degrees; 0 for an infinite t. */
 export function studentTwoSided(t: number, freedom: number): number {
-  if (!Number.isFinite(t)) return 0;
   return incompleteBeta(freedom / (freedom + t * t), freedom / 2, 0.5);
 }
 
