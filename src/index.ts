@@ -1,5 +1,5 @@
 /** Writ as a library: everything a program needs to compose an agent, run it, and keep its record. */
-export { vocabulary } from './catalog.ts';
+export { adapters, vocabulary } from './catalog.ts';
 export { type Clock, systemClock } from './clock.ts';
 export type { Agent } from './compose/agent.ts';
 export {
@@ -47,6 +47,11 @@ export { narrowScope, type Scope } from './compose/surface/scope.ts';
 export { type Trigger, type UnitDefinition, unitId } from './compose/surface/unit.ts';
 export { type ToolParts, toolSchemasOf, unitsOfTools } from './compose/surface/units-of-tools.ts';
 export { withFragments } from './compose/with-fragments.ts';
+export type { Adapter } from './deliver/adapter.ts';
+export { lookAround } from './deliver/ambient.ts';
+export type { DeliveryRules } from './deliver/permit.ts';
+export { planDelivery } from './deliver/plan-delivery.ts';
+export { receiptOf } from './deliver/receipt.ts';
 export { type Conversation, conversations } from './deliver/recorder/conversations.ts';
 export type { Exchange } from './deliver/recorder/exchange.ts';
 export {
@@ -62,6 +67,7 @@ export {
   type RecorderOptions,
   startRecorder,
 } from './deliver/recorder/recorder.ts';
+export type { DeliveryRequest, RequestedDimensions } from './deliver/request.ts';
 export { type ErrorJson, type ErrorKind, WritError } from './errors.ts';
 export type { Harness, Host, OpenSession, Session } from './harness.ts';
 export { thisHolder } from './ledger/holder.ts';
@@ -97,6 +103,7 @@ export { type SqlQueryOptions, sqlQuery } from './native/tool/sql-query.ts';
 export type { Tool, ToolContext, ToolLimits, ToolOutput } from './native/tool/tool.ts';
 export type { BudgetCounter, BudgetLimits, BudgetReport } from './protocol/budget.ts';
 export type { Composition, Decision, Layer } from './protocol/composition.ts';
+export type { Cell, DeliveryPlan, Receipt } from './protocol/delivery.ts';
 export type { EventBody, EventType, LiveDelta, RunEvent } from './protocol/events.ts';
 export type { RunResult, RunStatus } from './protocol/outcome.ts';
 export type { RunRecord, SessionRecord } from './protocol/record.ts';

@@ -6,7 +6,11 @@ import { fencesOf, inlineCommands, linkFaults, machinePaths } from './docs-fence
 import { runPage } from './docs-run.ts';
 import { typeFaults } from './docs-types.ts';
 
-const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)]
+const folders = ['docs', 'docs/how-to'];
+const pages = [
+  'README.md',
+  ...folders.flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`)),
+]
   .filter((page) => page.endsWith('.md'))
   .map((page) => ({ page, text: readFileSync(page, 'utf8') }));
 
