@@ -17,6 +17,7 @@ export const cliErrors = {
     kind: 'refused',
     about: 'The agent asks for something that this harness cannot keep.',
   },
+  'cli.no-program': { kind: 'failed', about: 'The program of a harness is not on PATH.' },
   'cli.folder-not-empty': { kind: 'refused', about: 'A new agent needs a folder with nothing in it.' },
   'cli.unwritable': { kind: 'failed', about: 'A file or folder could not be written.' },
   'cli.ambiguous-run': { kind: 'input', about: 'A part of an id fits several runs.' },

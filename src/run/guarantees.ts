@@ -1,5 +1,5 @@
 /** What a run needs of its harness, and the refusal where the harness does less and the caller did not lower it. */
-import { type Declarations, type Guarantee, guarantees, type Harness } from '../harness.ts';
+import { type Guarantee, guarantees, type Harness } from '../harness.ts';
 import type { BudgetCounter, BudgetLimits } from '../protocol/budget.ts';
 import { RunError } from './errors.ts';
 
@@ -20,7 +20,7 @@ export function checkGuarantees(harness: Harness, limits: BudgetLimits, lowered:
     const given = harness.declares[name];
     const wanted = lowered[name] ?? 'enforced';
     if (name === 'budget' && Object.keys(limits).length === 0) continue;
-    if (rank[given] < rank[wanted]) throw missing(harness.name, name, given, wanted);
+    if (rank[given] < rank[wanted]) throw missing(harness, name, wanted, lowered);
     if (given !== 'enforced')
       notices.push(`${harness.name} ${given === 'none' ? 'does not keep' : 'only observes'} ${name}.`);
   }
@@ -36,16 +36,21 @@ export function checkGuarantees(harness: Harness, limits: BudgetLimits, lowered:
 }
 
 function missing(
-  harness: string,
+  { name: harness, declares }: Harness,
   name: GuaranteeName,
-  given: Declarations[GuaranteeName],
   wanted: Guarantee,
+  lowered: Lowered,
 ): RunError {
+  const given = declares[name];
+  // All of them at once: nobody should be refused five times to learn five words.
+  const all = guarantees
+    .filter((one) => rank[declares[one]] < rank[lowered[one] ?? 'enforced'])
+    .map((one) => `${one}=${declares[one]}`);
   return new RunError(
     'run.guarantee-missing',
     `This run needs ${name} ${wanted}; ${harness} gives: ${given}.`,
     {
-      next: `Choose a harness that enforces ${name}, or lower it on purpose.`,
+      next: `Choose a harness that enforces ${name}, or do without on purpose: --lower ${all.join(',')}`,
       details: { harness, guarantee: name, given, wanted },
     },
   );

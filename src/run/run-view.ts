@@ -2,6 +2,7 @@
 import type { ErrorJson } from '../errors.ts';
 import type { Store } from '../ledger/store.ts';
 import type { BudgetReport } from '../protocol/budget.ts';
+import type { Receipt } from '../protocol/delivery.ts';
 import type { RunEvent } from '../protocol/events.ts';
 import type { RunRecord, SessionRecord } from '../protocol/record.ts';
 import type { Ticket, TicketAnswer } from '../protocol/ticket.ts';
@@ -93,6 +94,8 @@ export interface RunView {
   readonly ticket: Ticket | null;
   /** Those of the run and of all its turns. */
   readonly notices: readonly string[];
+  /** Of an outside program: what was delivered to it, and its own name for the session. Null while it is not known. */
+  readonly outside?: { readonly receipt: Receipt; readonly session: string | null };
 }
 
 /** Reads the record of a run. */
@@ -124,7 +127,14 @@ export async function readRunView(store: Store, run: RunRecord, session: Session
     error: finish?.error ?? null,
     ticket: openTicketOf(events) ?? null,
     notices: events.flatMap((event) => (event.type === 'notice' ? [event.text] : [])),
+    ...outsideOf(events),
   };
+}
+
+function outsideOf(events: readonly RunEvent[]): Pick<RunView, 'outside'> {
+  const receipt = lastOf(events, 'delivery-receipt')?.receipt;
+  if (receipt === undefined) return {};
+  return { outside: { receipt, session: lastOf(events, 'vendor-session')?.id ?? null } };
 }
 
 async function textOf(store: Store, digest: string | null | undefined): Promise<string | null> {

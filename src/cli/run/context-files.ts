@@ -89,7 +89,9 @@ async function filesOfSession(
   const { store } = await openStoreToRead(context, flags, workspace);
   try {
     const session = await store.session(id);
-    return session === undefined ? [] : (readOrigin(session.origin, session.id).contexts ?? []);
+    if (session === undefined) return [];
+    const origin = readOrigin(session.origin, session.id);
+    return 'outside' in origin ? [] : (origin.contexts ?? []);
   } catch (thrown) {
     if (thrown instanceof CliError && thrown.code === 'cli.not-rebuildable') return [];
     throw thrown;

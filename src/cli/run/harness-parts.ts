@@ -1,8 +1,6 @@
 /** Builds the native harness that a session's origin describes: its model, its tools, and the secrets among them. */
 import { tools as catalogTools, vocabulary } from '../../catalog.ts';
 import { namingMend } from '../../compose/nearest.ts';
-import type { Harness } from '../../harness.ts';
-import type { Secret } from '../../ledger/secrets.ts';
 import { resolveModel } from '../../native/model/providers.ts';
 import { type NativeOptions, native } from '../../native/native.ts';
 import type { Tool } from '../../native/tool/tool.ts';
@@ -11,16 +9,9 @@ import { CliError } from '../errors.ts';
 import { type OpenedCode, openOwnCode } from '../trust/own-code.ts';
 import type { Consent } from '../trust/trust.ts';
 import { givenContexts } from './context-files.ts';
-import type { Origin } from './origin.ts';
-
-export interface HarnessParts {
-  readonly harness: Harness;
-  /** What must be taken out of everything that is stored. */
-  readonly secrets: readonly Secret[];
-  /** What a person should know before the run begins. */
-  readonly notices: readonly string[];
-  close(): Promise<void>;
-}
+import type { AnyOrigin, Origin } from './origin.ts';
+import { openOutside } from './outside-parts.ts';
+import type { HarnessParts } from './parts.ts';
 
 /**
  * Throws for what cannot be used. Nothing is sent yet. Code of the agent folder is run only by what `consent` says, and
@@ -28,9 +19,10 @@ export interface HarnessParts {
  */
 export async function openHarness(
   context: Context,
-  origin: Origin,
+  origin: AnyOrigin,
   consent: Consent = { agent: '', trust: false, quiet: true },
 ): Promise<HarnessParts> {
+  if ('outside' in origin) return openOutside(context, origin);
   const model = resolveModel(origin.model, {
     env: context.env,
     baseUrl: origin.baseUrl,
@@ -100,13 +92,17 @@ function unseen(held: readonly string[] | undefined, { own, mcp }: OpenedCode): 
  * A harness that can only put an end to a run: it has no tools, no key, and an address at which nothing listens. The
  * run is cancelled before it could ask anything.
  */
-export function endingHarness(origin: Origin): Harness {
+export async function endingHarness(
+  context: Context,
+  origin: AnyOrigin,
+): Promise<Pick<HarnessParts, 'harness' | 'lowered'>> {
+  if ('outside' in origin) return openOutside(context, origin);
   const model = resolveModel(origin.model, {
     env: {},
     baseUrl: 'http://127.0.0.1:9/v1',
     prices: pricesOf(origin),
   });
-  return native({ model });
+  return { harness: native({ model }) };
 }
 
 function pricesOf({ model, price }: Origin): Parameters<typeof resolveModel>[1]['prices'] {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { surfaceModes } from '../../compose/surface/mode.ts';
 import type { Store } from '../../ledger/store.ts';
 import { wireNames } from '../../native/model/wire-names.ts';
+import { fidelities, intents } from '../../protocol/intent.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { SessionRecord } from '../../protocol/record.ts';
 import { CliError } from '../errors.ts';
@@ -74,20 +75,38 @@ const originSchema = z.object({
 /** Paths are absolute. Nothing in it is a secret. */
 export type Origin = z.output<typeof originSchema>;
 
+const level = z.enum(['observed', 'none']).optional();
+
+/** How a session of an agent program was started. */
+const outsideSchema = originSchema.pick({ agentFolder: true, workspace: true, situation: true }).extend({
+  outside: z.object({
+    harness: text,
+    program: text,
+    intent: z.enum(intents),
+    fidelity: z.enum(fidelities),
+    unmeasured: z.enum(['refuse', 'warn']),
+    baseUrl: text.optional(),
+    dimensions: z.record(text, z.custom<Json>()),
+    lowered: z.object({ budget: level, approval: level, effects: level, resume: level, cancel: level }),
+  }),
+});
+export type OutsideOrigin = z.output<typeof outsideSchema>;
+export type AnyOrigin = Origin | OutsideOrigin;
+
 /** As the session's record stores it: closed JSON, with what is undefined left out. */
-export function originRecord(origin: Origin): SessionRecord['origin'] {
+export function originRecord(origin: AnyOrigin): SessionRecord['origin'] {
   return JSON.parse(JSON.stringify(origin));
 }
 
 /** How a run was started; a later run of a session may have another server, workspace or limit than the first. */
-export async function originOfRun(store: Store, run: string, session: SessionRecord): Promise<Origin> {
+export async function originOfRun(store: Store, run: string, session: SessionRecord): Promise<AnyOrigin> {
   const start = (await store.events(run)).find((event) => event.type === 'run-start');
   return readOrigin(start?.type === 'run-start' ? start.origin : session.origin, session.id);
 }
 
 /** Throws `cli.not-rebuildable` for what another program started in its own way. */
-export function readOrigin(origin: SessionRecord['origin'], session: string): Origin {
-  const read = originSchema.safeParse(origin);
+export function readOrigin(origin: SessionRecord['origin'], session: string): AnyOrigin {
+  const read = z.union([outsideSchema, originSchema]).safeParse(origin);
   if (read.success) return read.data;
   throw new CliError(
     'cli.not-rebuildable',

@@ -10,8 +10,8 @@ import { redactedProgress, redactedResult, redactedTicket } from '../view/redact
 import { showResult } from '../view/show-result.ts';
 import { visible } from '../view/visible.ts';
 import { terminalAsk } from './ask.ts';
-import type { HarnessParts } from './harness-parts.ts';
 import type { OpenedStore } from './open-store.ts';
+import type { HarnessParts } from './parts.ts';
 
 export const approveOption = () =>
   new Option(
@@ -62,6 +62,7 @@ export async function inSeat(
       harness: parts.harness,
       store: ledger,
       clock: context.clock,
+      ...(parts.lowered === undefined ? {} : { lowered: parts.lowered }),
       holder: thisHolder(context.clock),
       approve: flags.approve ?? (ask === undefined ? 'deny' : 'ask'),
       ...(ask === undefined ? {} : { ask: (ticket, signal) => ask(redactedTicket(ticket, ledger), signal) }),

@@ -1,15 +1,16 @@
 /** `writ run`: composes an agent, gives its model the task, and records everything. */
 import { Option } from '@commander-js/extra-typings';
-import { harnesses } from '../../catalog.ts';
-import { type SurfaceMode, surfaceModes } from '../../compose/surface/mode.ts';
+import { adapters } from '../../catalog.ts';
+import { surfaceModes } from '../../compose/surface/mode.ts';
+import { permissionModes } from '../../deliver/request.ts';
 import { type WireName, wireNames } from '../../native/model/wire-names.ts';
+import { fidelities, intents } from '../../protocol/intent.ts';
 import { configuredRun } from '../compose/configured.ts';
 import {
   absoluteFlags,
   type Composed,
   collect,
   composeFolder,
-  type SituationFlags,
   withSituationFlags,
 } from '../compose/situation-flags.ts';
 import type { Context } from '../context.ts';
@@ -17,24 +18,9 @@ import { CliError } from '../errors.ts';
 import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { readStdin, readTextFile } from '../text-file.ts';
 import { overlayLimits } from './limits.ts';
-import type { LedgerFlags } from './open-store.ts';
 import type { Origin } from './origin.ts';
-import { approveOption, type SeatFlags, trustOption } from './run-seat.ts';
-
-interface RunFlags extends SituationFlags, LedgerFlags, SeatFlags {
-  readonly workspace?: string | undefined;
-  readonly model?: string | undefined;
-  readonly baseUrl?: string | undefined;
-  readonly wire?: WireName | undefined;
-  readonly keyEnv?: string | undefined;
-  readonly session?: string | undefined;
-  readonly budget?: readonly string[] | undefined;
-  readonly maxTokens?: number | undefined;
-  readonly taskFile?: string | undefined;
-  readonly context?: readonly string[] | undefined;
-  readonly trust?: true | undefined;
-  readonly surface?: SurfaceMode | undefined;
-}
+import type { RunFlags } from './run-flags.ts';
+import { approveOption, trustOption } from './run-seat.ts';
 
 /** `task` is what stood after `--`, which the parser never sees. */
 export function runCommand({ context, command, done }: NewCommand, task: string | undefined) {
@@ -49,8 +35,36 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
   )
     .addOption(
       new Option('--harness <name>', 'the agent program (default: native)').choices(
-        harnesses.map((harness) => harness.name),
+        adapters.map(({ name }) => name),
       ),
+    )
+    .addOption(
+      new Option(
+        '--intent <intent>',
+        "what is done to the program's own prompt (default: agent.yaml's, else append)",
+      ).choices(intents),
+    )
+    .addOption(
+      new Option('--fidelity <fidelity>', "how strictly (default: agent.yaml's, else base)").choices(
+        fidelities,
+      ),
+    )
+    .addOption(
+      new Option(
+        '--unmeasured <choice>',
+        'what to do in a state that nobody measured (default: refuse)',
+      ).choices(['refuse', 'warn'] as const),
+    )
+    .addOption(
+      new Option('--permissions <mode>', 'what the program may do without asking (default: its own)').choices(
+        permissionModes,
+      ),
+    )
+    .option('--bin <path>', 'the program (default: the one on PATH)')
+    .option(
+      '--lower <guarantee=level>',
+      'do without a guarantee that the program does not give, or all; may be repeated',
+      collect,
     )
     .option('--model <provider/name>', 'the model (default: the one in agent.yaml)')
     .option('--base-url <url>', 'a server of your own choice')
@@ -88,6 +102,7 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
     'writ run agents/analyst --workspace data -- "Which country grew fastest?"',
     'writ run agents/analyst --model openai/gpt-4.1-mini --budget costUsd=0.10 -- "List the tables."',
     'git diff | writ run agents/reviewer --task-file - --json',
+    'writ run agents/writer --harness codex --intent developer --lower all -- "Tidy the notes."',
     'writ run agents/analyst -- --version      (the task is the text "--version")',
   ]).action(async (folder, options) => done(await runTask(context, folder, options, task)));
 }
@@ -99,6 +114,12 @@ async function runTask(
   task: string | undefined,
 ): Promise<number> {
   const text = await readTask(context, flags, task);
+  const { harness = 'native' } = flags;
+  if (harness !== 'native') {
+    const { runOutside } = await import('./outside-run.ts');
+    return runOutside(context, folder, { ...flags, harness }, text);
+  }
+  mustBeNative(flags);
   const composed = await composeFolder(context, folder, flags);
   mustBeKeepable(composed);
   const limits = overlayLimits(composed.agent.budget, flags.budget);
@@ -142,6 +163,25 @@ async function runTask(
   } finally {
     await parts.close();
   }
+}
+
+const ofPrograms = {
+  bin: '--bin',
+  lower: '--lower',
+  unmeasured: '--unmeasured',
+  permissions: '--permissions',
+} as const;
+
+// Our own harness keeps every guarantee and has no program to be given.
+function mustBeNative(flags: RunFlags): void {
+  const found = Object.entries(ofPrograms).find(
+    ([name]) => flags[name as keyof typeof ofPrograms] !== undefined,
+  );
+  if (found === undefined) return;
+  throw new CliError('cli.unsupported', `${found[1]} is for agent programs, and the harness is native.`, {
+    next: `Leave ${found[1]} out, or name a program with --harness.`,
+    details: { option: found[1] },
+  });
 }
 
 async function readTask(context: Context, flags: RunFlags, task: string | undefined): Promise<string> {

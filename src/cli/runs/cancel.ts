@@ -100,7 +100,7 @@ async function endHere(context: Context, store: Store, { run, session }: FoundRu
     import('../../ledger/holder.ts'),
   ]);
   const { status } = await resumeRun({
-    harness: endingHarness(await originOfRun(store, run.id, session)),
+    ...(await endingHarness(context, await originOfRun(store, run.id, session))),
     store,
     clock: context.clock,
     holder: thisHolder(context.clock),

@@ -16,7 +16,9 @@ interface ForgetFlags extends LedgerFlags {
 export function forgetCommand({ context, command, done }: NewCommand) {
   const forget = command('forget')
     .summary('remove a session for good')
-    .description('Removes a session with all its runs, events and texts. This cannot be undone.')
+    .description(
+      'Removes a session with all its runs, events and texts, and the home of its agent program. This cannot be undone.',
+    )
     .argument('<run|session>', `a session id, or a run of it: ${runWords}`)
     .option('--yes', 'really remove it')
     .option('--ledger <path>', ledgerWords)
@@ -39,6 +41,8 @@ async function forgetSession(context: Context, word: string, flags: ForgetFlags)
       });
     }
     await store.forget(session);
+    const { forgetHome, homesFolder } = await import('../../deliver/drive/home.ts');
+    await forgetHome(homesFolder(context.env), session);
     if (flags.json) printJson(context, { session, runs });
     else context.stdout.write(`removed ${what}\n`);
     return exitCodes.completed;

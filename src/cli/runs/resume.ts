@@ -8,7 +8,7 @@ import { type NewCommand, withExamples } from '../program.ts';
 import { errorText } from '../report-error.ts';
 import { overlayLimits } from '../run/limits.ts';
 import { type LedgerFlags, type OpenedStore, openStoreToRead } from '../run/open-store.ts';
-import type { Origin } from '../run/origin.ts';
+import type { AnyOrigin } from '../run/origin.ts';
 import { approveOption, inSeat, type SeatFlags, trustOption } from '../run/run-seat.ts';
 import { findRun, ledgerWords, runWords } from './find-run.ts';
 
@@ -87,7 +87,7 @@ async function limitsOf(opened: OpenedStore, run: RunRecord, flags: readonly str
 }
 
 // The run goes on with its own text in any case; the folder is only compared, so its faults must not stop the run.
-async function composedNow(context: Context, origin: Origin, quiet: boolean): Promise<string | null> {
+async function composedNow(context: Context, origin: AnyOrigin, quiet: boolean): Promise<string | null> {
   const { agentFolder, workspace, situation } = origin;
   try {
     const { composition } = await composeFolder(context, agentFolder, { ...situation, workspace });

@@ -3,7 +3,7 @@ import { amountText, type BudgetCounter, type BudgetLine } from '../../protocol/
 import type { CallView, FaultView, RunView, TurnView } from '../../run/run-view.ts';
 import { errorText } from '../report-error.ts';
 import type { OpenedStore } from '../run/open-store.ts';
-import { count, duration, moment, usageText } from './figures.ts';
+import { count, duration, moment, shortDigest, usageText } from './figures.ts';
 import { callResultText } from './progress-lines.ts';
 import { ticketLines } from './show-result.ts';
 import { type Branch, treeLines } from './tree.ts';
@@ -30,6 +30,7 @@ export function drawRun(view: RunView, options: DrawOptions): string {
     field('prompt', view.prompt),
     field('session', `${view.session} (run ${view.index})`),
     field('began', moment(view.createdAt)),
+    ...outsideLines(view, cells),
     '',
     'TASK',
     ...paragraph(view.task ?? '(its text is not in the ledger)'),
@@ -45,6 +46,22 @@ export function drawRun(view: RunView, options: DrawOptions): string {
   if (view.error !== null) lines.push('', errorText(view.error).trimEnd());
   lines.push(...nextLines(view, options));
   return `${lines.join('\n')}\n`;
+}
+
+/** What was delivered to an outside program, by which control, on which evidence. */
+function outsideLines({ outside }: RunView, cells: number): readonly string[] {
+  if (outside === undefined) return [];
+  const { receipt, session } = outside;
+  const { intent, control, transport, bytes, sha256, version, cell, role, residue } = receipt;
+  const program = `${receipt.harness} ${version ?? '(version not known)'}`;
+  const measured = cell === null ? 'not measured' : `measured on ${cell.version}, ${cell.date}`;
+  const lines = [
+    ['program', session === null ? program : `${program}, its session ${session}`],
+    ['given', `${intent} by ${control} (${transport}) · ${count(bytes, 'byte')} · ${shortDigest(sha256)}`],
+    ['lands', `${role ?? 'in a role that is not known'} · ${measured}`],
+    ...residue.map((text) => ['beside', text]),
+  ];
+  return lines.map(([name = '', value = '']) => `${name.padEnd(9)}${visibleLine(value, cells - 9)}`);
 }
 
 function paragraph(text: string): string[] {

@@ -38,7 +38,9 @@ const nothingKnown: KnownUsage = { totalTokens: 0, costUsd: 0 };
 export function usageFigures(usage: Usage, known = nothingKnown): readonly [string, string] {
   const { totalTokens, costUsd } = usage;
   const atLeast = known.totalTokens > 0 ? `at least ${count(known.totalTokens, 'token')}` : 'tokens unknown';
-  const costAtLeast = known.costUsd > 0 ? `at least ${money(known.costUsd)}` : money(null);
+  const reckoned = usage.estimatedUsd ?? 0;
+  const unbilled = reckoned > 0 ? `${money(reckoned)} by the program's own estimate` : money(null);
+  const costAtLeast = known.costUsd > 0 ? `at least ${money(known.costUsd)}` : unbilled;
   return [
     totalTokens === null ? atLeast : count(totalTokens, 'token'),
     costUsd === null ? costAtLeast : money(costUsd),

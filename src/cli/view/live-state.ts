@@ -23,13 +23,22 @@ export interface LiveState {
   readonly text: string;
 }
 
+const noKnown: KnownUsage = { totalTokens: 0, costUsd: 0 };
+
+function addKnown({ totalTokens, costUsd }: KnownUsage, usage: Usage): KnownUsage {
+  return {
+    totalTokens: totalTokens + (usage.totalTokens ?? 0),
+    costUsd: costUsd + (usage.costUsd ?? 0),
+  };
+}
+
 /** Before the first event. */
 export const startState: LiveState = {
   turn: 0,
   doing: 'starting',
   calls: [],
   usage: noUsage,
-  known: { totalTokens: 0, costUsd: 0 },
+  known: noKnown,
   limits: {},
   text: '',
 };
@@ -53,10 +62,15 @@ export function afterEvent(state: LiveState, event: RunEvent): LiveState {
         doing:
           event.type === 'model-fault' && event.retryInMs !== null ? 'waiting to try again' : state.doing,
         usage: addUsage(state.usage, event.usage),
-        known: {
-          totalTokens: state.known.totalTokens + (event.usage.totalTokens ?? 0),
-          costUsd: state.known.costUsd + (event.usage.costUsd ?? 0),
-        },
+        known: addKnown(state.known, event.usage),
+      };
+    case 'usage-report':
+      // The whole run's takes the place of what its turns told.
+      if (event.turn === 0) return { ...state, usage: event.usage, known: addKnown(noKnown, event.usage) };
+      return {
+        ...state,
+        usage: addUsage(state.usage, event.usage),
+        known: addKnown(state.known, event.usage),
       };
     case 'message-finish':
       return { ...state, doing: 'waiting for the model', text: event.calls > 0 ? '' : state.text };

@@ -11,14 +11,17 @@ afterEach(async () => {
 });
 
 async function open(name: string, body: string, env: Readonly<Record<string, string>> = {}) {
-  rig = await openDriveRig(name, body, { OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k', GEMINI_API_KEY: 'k', ...env });
+  rig = await openDriveRig(name, body, {
+    OPENAI_API_KEY: 'k',
+    ANTHROPIC_API_KEY: 'k',
+    GEMINI_API_KEY: 'k',
+    ...env,
+  });
   return rig;
 }
 
-
 describe.each(driven.map(({ name }) => name))('%s', (name) => {
   test('a recorded turn becomes the same result and events as a run of our own', async () => {
-    
     const rig = await open(name, prints(await recorded(name, 'tool-call')));
     const result = await rig.run('Read the file.');
     expect(result).toMatchObject({
@@ -31,7 +34,16 @@ describe.each(driven.map(({ name }) => name))('%s', (name) => {
     expect(types[0]).toBe('run-start');
     expect(types.at(-1)).toBe('run-finish');
     expect(types).toEqual(
-      expect.arrayContaining(['effect-dispatch', 'delivery-receipt', 'vendor-session', 'turn-start', 'message-finish', 'usage-report', 'turn-finish', 'effect-observe']),
+      expect.arrayContaining([
+        'effect-dispatch',
+        'delivery-receipt',
+        'vendor-session',
+        'turn-start',
+        'message-finish',
+        'usage-report',
+        'turn-finish',
+        'effect-observe',
+      ]),
     );
     console.log(name, JSON.stringify(result.usage), types.join(' '));
     expect(await strays()).toEqual([]);

@@ -74,7 +74,12 @@ export function outside(options: OutsideOptions): Harness {
         options,
         binding: bindingOf(options),
         plan: ({ task, earlier, run }) =>
-          planRun(options, session, task, earlier.filter((event) => event.run !== run)),
+          planRun(
+            options,
+            session,
+            task,
+            earlier.filter((event) => event.run !== run),
+          ),
       }),
   };
 }

@@ -79,8 +79,7 @@ export async function runProgram(start: ProgramStart, watch: ProgramWatch): Prom
   });
   // Later errors are about signals that came too late.
   child.on('error', () => {});
-  if (fault !== null)
-    return { started: false, code: systemCode(fault) ?? null, message: messageOf(fault) };
+  if (fault !== null) return { started: false, code: systemCode(fault) ?? null, message: messageOf(fault) };
   return attend(child, exited, start, watch);
 }
 
@@ -144,7 +143,8 @@ async function attend(
 
 /** Ends the tree once the signal aborts. Resolves after that; never where it does not abort. */
 async function endWhen(signal: AbortSignal, tree: Parameters<typeof endAll>[0]): Promise<'stopped'> {
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   await endAll(tree, { graceMs, killMs, wrapper: null });
   return 'stopped';
 }
@@ -201,7 +201,8 @@ function feed(child: ChildProcessWithoutNullStreams, text: string | null) {
   let fault: string | null = null;
   let flushed = text === null || text === '';
   child.stdin.on('error', (error) => {
-    if (!flushed) fault ??= `It closed its input before all ${Buffer.byteLength(text ?? '')} bytes were written (${systemCode(error) ?? messageOf(error)}).`;
+    if (!flushed)
+      fault ??= `It closed its input before all ${Buffer.byteLength(text ?? '')} bytes were written (${systemCode(error) ?? messageOf(error)}).`;
   });
   child.stdin.end(text ?? '', () => {
     flushed = true;

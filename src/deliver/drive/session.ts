@@ -221,9 +221,15 @@ class Start {
   #tell({ leftovers, linesDropped }: Extract<ProgramEnd, { started: true }>): void {
     const { name } = this.#options.adapter;
     if (leftovers.length > 0)
-      this.#notice('deliver.leftovers', `${name} left processes behind, which were ended: ${namesOf(leftovers)}.`);
+      this.#notice(
+        'deliver.leftovers',
+        `${name} left processes behind, which were ended: ${namesOf(leftovers)}.`,
+      );
     if (linesDropped > 0)
-      this.#notice('deliver.line-too-long', `${name} printed ${linesDropped} lines that were too long to be read.`);
+      this.#notice(
+        'deliver.line-too-long',
+        `${name} printed ${linesDropped} lines that were too long to be read.`,
+      );
   }
 
   #notice(code: string, text: string): void {
@@ -251,7 +257,10 @@ class Start {
     if (clean && answer.trim() !== '') return { status: 'completed', answer };
     if (this.#spentError !== undefined) return { status: 'failed', error: this.#spentError };
     if (signal.aborted)
-      return { status: 'cancelled', error: stopped(name, 'It was ended with all that it had started.').toJSON() };
+      return {
+        status: 'cancelled',
+        error: stopped(name, 'It was ended with all that it had started.').toJSON(),
+      };
     if (clean && said?.ok === true)
       return failed(
         'deliver.no-answer',
@@ -268,7 +277,13 @@ class Start {
 }
 
 /** Limits that a program can be stopped at while it works. */
-const watched = ['turns', 'modelCalls', 'toolCalls', 'tokens', 'outputBytes'] as const satisfies readonly BudgetCounter[];
+const watched = [
+  'turns',
+  'modelCalls',
+  'toolCalls',
+  'tokens',
+  'outputBytes',
+] as const satisfies readonly BudgetCounter[];
 
 function refused(reason: NonDispatch['reason'], message: string): NonDispatch {
   return { proof: 'not-dispatched', reason, message };
@@ -291,7 +306,13 @@ function silence({ exit, stderr }: Extract<ProgramEnd, { started: true }>): stri
   return last;
 }
 
-function exitText({ code, signal }: { readonly code: number | null; readonly signal: string | null }): string {
+function exitText({
+  code,
+  signal,
+}: {
+  readonly code: number | null;
+  readonly signal: string | null;
+}): string {
   if (signal !== null) return `ended by ${signal}`;
   return code === null ? 'its end was not seen' : `exit code ${code}`;
 }

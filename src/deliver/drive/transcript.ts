@@ -160,7 +160,9 @@ export function openTranscript({ clock, binding, before, live, spend }: Transcri
         return;
       case 'model':
         if (modelSeen !== null && modelSeen !== observed.name)
-          events.push(notice('deliver.model-changed', `The model changed from ${modelSeen} to ${observed.name}.`));
+          events.push(
+            notice('deliver.model-changed', `The model changed from ${modelSeen} to ${observed.name}.`),
+          );
         modelSeen = observed.name;
         return;
       case 'reasoning-delta':
@@ -181,18 +183,22 @@ export function openTranscript({ clock, binding, before, live, spend }: Transcri
         say('text-delta', observed.text);
         return;
       case 'tool-call':
-        return call(observed);
+        call(observed);
+        return;
       case 'tool-result':
-        return result(observed);
+        result(observed);
+        return;
       case 'usage':
-        return usage.take(observed);
+        usage.take(observed);
+        return;
       case 'retry':
         retries += 1;
         if (retries <= retriesTold)
           events.push(notice('deliver.retry', `It asks its provider again: ${shortText(observed.reason)}`));
         return;
       case 'turn-end':
-        return closeTurn();
+        closeTurn();
+        return;
       case 'finish':
         ending = observed;
     }
@@ -223,7 +229,10 @@ export function openTranscript({ clock, binding, before, live, spend }: Transcri
   };
 }
 
-const statuses = { ok: 'ok', failed: 'failed', denied: 'denied' } as const satisfies Record<string, CallStatus>;
+const statuses = { ok: 'ok', failed: 'failed', denied: 'denied' } as const satisfies Record<
+  string,
+  CallStatus
+>;
 
 function resultEvent(
   { turn, position, tool }: OpenCall,

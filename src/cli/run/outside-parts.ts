@@ -1,0 +1,71 @@
+/** Builds the harness of an agent program that a session's origin describes, and finds the secrets that it is given. */
+import { adapters as listed } from '../../catalog.ts';
+import type { Adapter } from '../../deliver/adapter.ts';
+import { adapterOf } from '../../deliver/plan-delivery.ts';
+import type { RequestedDimensions } from '../../deliver/request.ts';
+import type { Secret } from '../../ledger/secrets.ts';
+import type { Lowered } from '../../run/guarantees.ts';
+import type { Context } from '../context.ts';
+import type { OutsideOrigin } from './origin.ts';
+import type { HarnessParts } from './parts.ts';
+
+/** Every adapter there is, in the order of the catalog. */
+export function allAdapters(): Promise<readonly Adapter[]> {
+  return Promise.all(listed.map(({ load }): Promise<Adapter> => load()));
+}
+
+/** Nothing is started by it but, once for each installed version, the program's own question for its version. */
+export async function openOutside(context: Context, origin: OutsideOrigin): Promise<HarnessParts> {
+  const { env } = context;
+  const [adapters, { outside }, { homesFolder }, { installedVersion }, cells] = await Promise.all([
+    allAdapters(),
+    import('../../deliver/drive/outside.ts'),
+    import('../../deliver/drive/home.ts'),
+    import('../../deliver/drive/installed-version.ts'),
+    import('../../deliver/verify/measured-cells.ts'),
+  ]);
+  const { harness, program, intent, fidelity, unmeasured, baseUrl = null } = origin.outside;
+  const adapter = adapterOf(harness, { intent }, { adapters });
+  const dimensions = origin.outside.dimensions as RequestedDimensions;
+  return {
+    harness: outside({
+      adapter,
+      adapters,
+      program,
+      version: await installedVersion(adapter, { program, env, signal: context.interrupts() }),
+      intent,
+      fidelity,
+      unmeasured,
+      dimensions,
+      baseUrl,
+      workspace: origin.workspace,
+      homes: homesFolder(env),
+      env,
+      measured: await cells.readMeasuredCells(cells.measuredCellsPath(env)),
+    }),
+    lowered: loweredOf(origin.outside.lowered),
+    secrets: secretsOf(context, adapter, dimensions),
+    notices: [],
+    close: async () => {},
+  };
+}
+
+// Read from a record, where a member may be there without a value.
+function loweredOf(lowered: OutsideOrigin['outside']['lowered']): Lowered {
+  return Object.fromEntries(Object.entries(lowered).filter(([, level]) => level !== undefined));
+}
+
+/** Values that a program gets by name: keys of its vendor, and those of its servers. */
+function secretsOf(
+  { env }: Context,
+  { keyVariables }: Adapter,
+  { mcpServers = {} }: RequestedDimensions,
+): readonly Secret[] {
+  const named = Object.values(mcpServers).flatMap((server) =>
+    'command' in server ? (server.envFrom ?? []) : [server.keyEnv ?? []].flat(),
+  );
+  return [...new Set([...keyVariables, ...named])].flatMap((name) => {
+    const value = env[name];
+    return value === undefined || value === '' ? [] : [{ name, value }];
+  });
+}

@@ -1,0 +1,180 @@
+/** `writ run --harness NAME` for an agent program: all that the agent asks for is delivered to it, or refused. */
+import { resolve } from 'node:path';
+import type { Adapter } from '../../deliver/adapter.ts';
+import { type Declarations, type Guarantee, guarantees } from '../../harness.ts';
+import type { Lowered } from '../../run/guarantees.ts';
+import { absoluteFlags, type Composed, composeFolder } from '../compose/situation-flags.ts';
+import type { Context } from '../context.ts';
+import { findOnPath } from '../doctor/program-version.ts';
+import { CliError } from '../errors.ts';
+import { overlayLimits } from './limits.ts';
+import type { OutsideOrigin } from './origin.ts';
+import { allAdapters } from './outside-parts.ts';
+import type { RunFlags } from './run-flags.ts';
+
+/** Runs the task. Whatever cannot be honoured is refused before the program is looked for. */
+export async function runOutside(
+  context: Context,
+  folder: string,
+  flags: RunFlags & { readonly harness: string },
+  task: string,
+): Promise<number> {
+  mustBeMeant(flags);
+  const composed = await composeFolder(context, folder, flags);
+  const limits = overlayLimits(composed.agent.budget, flags.budget);
+  const origin = await describe(context, composed, flags, task);
+  await mustBeTrustedToo(context, composed, flags);
+  const [{ openOutside }, { originRecord }, { openStore }, { inSeat }, { startRun }] = await Promise.all([
+    import('./outside-parts.ts'),
+    import('./origin.ts'),
+    import('./open-store.ts'),
+    import('./run-seat.ts'),
+    import('../../run/run.ts'),
+  ]);
+  const parts = await openOutside(context, origin);
+  const notices = [...parts.notices, ...unusedModel(composed, flags)];
+  const opened = await openStore(context, flags, composed.workspace);
+  try {
+    return await inSeat(context, opened, { ...parts, notices }, flags, (seat) =>
+      startRun({
+        ...seat,
+        composition: composed.composition,
+        capabilities: composed.agent.capabilities,
+        limits,
+        task,
+        ...(flags.session === undefined ? {} : { session: flags.session }),
+        origin: originRecord(origin),
+      }),
+    );
+  } finally {
+    await opened.store.close();
+  }
+}
+
+const ofNative = ['wire', 'keyEnv', 'surface', 'context'] as const;
+const optionNames = { wire: '--wire', keyEnv: '--key-env', surface: '--surface', context: '--context' };
+
+function mustBeMeant(flags: RunFlags & { readonly harness: string }): void {
+  const option = ofNative.find((name) => flags[name] !== undefined);
+  if (option === undefined) return;
+  throw new CliError(
+    'cli.unsupported',
+    `${optionNames[option]} is for the native harness; ${flags.harness} has nothing like it.`,
+    { next: `Leave ${optionNames[option]} out.`, details: { option: optionNames[option] } },
+  );
+}
+
+/** All that is needed to open it again. Throws a refusal for what no start of it could honour, before it is looked for. */
+async function describe(
+  context: Context,
+  composed: Composed,
+  flags: RunFlags & { readonly harness: string },
+  task: string,
+): Promise<OutsideOrigin> {
+  const { agent, composition, folder, workspace, situation } = composed;
+  const { env } = context;
+  const [adapters, { adapterOf, planDelivery }, { dimensionsOf }, { authModeOf }, { homesFolder }, cells] =
+    await Promise.all([
+      allAdapters(),
+      import('../../deliver/plan-delivery.ts'),
+      import('../../deliver/agent-dimensions.ts'),
+      import('../../deliver/adapter.ts'),
+      import('../../deliver/drive/home.ts'),
+      import('../../deliver/verify/measured-cells.ts'),
+    ]);
+  const intent = flags.intent ?? agent.deliver.intent ?? 'append';
+  const fidelity = flags.fidelity ?? agent.deliver.fidelity ?? 'base';
+  const unmeasured = flags.unmeasured ?? 'refuse';
+  const adapter = adapterOf(flags.harness, { intent }, { adapters });
+  const dimensions = {
+    ...(await dimensionsOf(adapter.name, agent, situation.skills)),
+    ...(flags.model === undefined ? {} : { model: flags.model }),
+    ...(flags.maxTokens === undefined ? {} : { outputTokensMax: flags.maxTokens }),
+    ...(flags.permissions === undefined ? {} : { permissions: flags.permissions }),
+  };
+  const asked = { intent, fidelity, baseUrl: flags.baseUrl ?? null, ...dimensions };
+  planDelivery(
+    adapter.name,
+    {
+      ...asked,
+      text: composition.text,
+      task,
+      version: null,
+      authMode: authModeOf(adapter, env),
+      home: homesFolder(env),
+      workspace,
+      platform: process.platform,
+      resume: null,
+    },
+    { adapters, unmeasured, measured: await cells.readMeasuredCells(cells.measuredCellsPath(env)) },
+  );
+  return {
+    agentFolder: folder,
+    workspace,
+    situation: absoluteFlags(context, agent, flags),
+    outside: {
+      harness: adapter.name,
+      program: programOf(context, adapter, flags.bin),
+      intent,
+      fidelity,
+      unmeasured,
+      ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
+      dimensions: JSON.parse(JSON.stringify(dimensions)),
+      lowered: readLowered(flags.lower ?? [], adapter.declares),
+    },
+  };
+}
+
+function programOf(context: Context, adapter: Adapter, bin: string | undefined): string {
+  if (bin !== undefined) return resolve(context.cwd, bin);
+  const found = adapter.program === null ? undefined : findOnPath(adapter.program, context.env);
+  if (found !== undefined) return found;
+  throw new CliError(
+    'cli.no-program',
+    `Expected the program ${adapter.program ?? adapter.name} of ${adapter.name} on PATH, found none.`,
+    { next: 'Install it, or give its path with --bin.', details: { harness: adapter.name } },
+  );
+}
+
+/** Each text is `all`, or `guarantee=level` several times with commas between. */
+function readLowered(texts: readonly string[], declares: Declarations): Lowered {
+  const lowered: { [G in (typeof guarantees)[number]]?: Exclude<Guarantee, 'enforced'> } = {};
+  for (const text of texts.flatMap((one) => one.split(','))) {
+    if (text === 'all') {
+      for (const name of guarantees) {
+        const given = declares[name];
+        if (given !== 'enforced') lowered[name] = given;
+      }
+      continue;
+    }
+    const [name, level] = text.split('=');
+    const guarantee = guarantees.find((one) => one === name);
+    if (guarantee === undefined || (level !== 'observed' && level !== 'none')) throw badLower(text);
+    lowered[guarantee] = level;
+  }
+  return lowered;
+}
+
+function badLower(text: string): CliError {
+  return new CliError('cli.bad-value', `--lower expected all, or a guarantee and a level; found '${text}'.`, {
+    next: `Write it like approval=none; guarantees are ${guarantees.join(', ')}, levels observed and none.`,
+    details: { option: '--lower' },
+  });
+}
+
+async function mustBeTrustedToo(context: Context, { agent, folder }: Composed, flags: RunFlags) {
+  if (agent.mcp.size === 0) return;
+  const [{ readToolFiles }, { mustBeTrusted }] = await Promise.all([
+    import('../trust/tool-files.ts'),
+    import('../trust/trust.ts'),
+  ]);
+  const consent = { agent: agent.key, trust: flags.trust === true, quiet: flags.json === true };
+  await mustBeTrusted(context, { files: await readToolFiles(folder), servers: agent.mcp }, consent);
+}
+
+// A name such as provider/model is ours; what this program calls its models nobody here knows.
+function unusedModel({ agent }: Composed, { model, harness }: RunFlags): readonly string[] {
+  return agent.model === null || model !== undefined
+    ? []
+    : [`The model ${agent.model} of agent.yaml is for the native harness; ${harness} takes its own choice.`];
+}

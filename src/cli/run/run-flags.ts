@@ -1,0 +1,30 @@
+/** The flags of `writ run`, as they were given. */
+import type { SurfaceMode } from '../../compose/surface/mode.ts';
+import type { PermissionMode } from '../../deliver/request.ts';
+import type { WireName } from '../../native/model/wire-names.ts';
+import type { Fidelity, Intent } from '../../protocol/intent.ts';
+import type { SituationFlags } from '../compose/situation-flags.ts';
+import type { LedgerFlags } from './open-store.ts';
+import type { SeatFlags } from './run-seat.ts';
+
+export interface RunFlags extends SituationFlags, LedgerFlags, SeatFlags {
+  readonly workspace?: string | undefined;
+  readonly model?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly wire?: WireName | undefined;
+  readonly keyEnv?: string | undefined;
+  readonly session?: string | undefined;
+  readonly budget?: readonly string[] | undefined;
+  readonly maxTokens?: number | undefined;
+  readonly taskFile?: string | undefined;
+  readonly context?: readonly string[] | undefined;
+  readonly trust?: true | undefined;
+  readonly surface?: SurfaceMode | undefined;
+  readonly harness?: string | undefined;
+  readonly intent?: Intent | undefined;
+  readonly fidelity?: Fidelity | undefined;
+  readonly unmeasured?: 'refuse' | 'warn' | undefined;
+  readonly permissions?: PermissionMode | undefined;
+  readonly bin?: string | undefined;
+  readonly lower?: readonly string[] | undefined;
+}
