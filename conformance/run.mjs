@@ -105,6 +105,8 @@ if (!quick) {
     await writeFile(`${evidence}${report.harness}.json`, `${JSON.stringify(report, null, 1)}\n`);
   }
   await writePage(evidence);
+  // What is kept is held to the format of everything else here.
+  spawnSync('npx', ['--no-install', 'biome', 'format', '--write', evidence], { stdio: 'ignore' });
 }
 
 if (faults.length > 0) {
