@@ -132,11 +132,13 @@ export interface Host {
   left(counter: BudgetCounter): number | null;
   /**
    * Runs one call at most once. For a write the dispatch is durable before `dispatch` is entered; whatever `dispatch`
-   * throws after that is an unknown outcome, unless it returns typed proof that nothing was sent.
+   * throws after that is an unknown outcome, unless it returns typed proof that nothing was sent. A `signal` of a part of
+   * the run, which aborts with the run's, takes its place.
    */
   effect(
     call: EffectCall,
     dispatch: (signal: AbortSignal) => Promise<Observation | NonDispatch>,
+    signal?: AbortSignal,
   ): Promise<EffectOutcome>;
   /**
    * What the record already decides of this call: its result, that it is unknown, or that an unknown effect holds it.
@@ -145,5 +147,9 @@ export interface Host {
   settled(call: EffectCall): Promise<EffectOutcome | undefined>;
   /** True if the record says that the call at this place was sent at least once. */
   dispatched(place: { readonly turn: number; readonly position: number }): boolean;
-  approve(question: Omit<Ticket, 'id' | 'digest'>): Promise<Approval & { readonly ticket: Ticket }>;
+  /** Asks a person, or finds the answer given earlier. A `signal` of a part of the run takes the place of the run's. */
+  approve(
+    question: Omit<Ticket, 'id' | 'digest'>,
+    signal?: AbortSignal,
+  ): Promise<Approval & { readonly ticket: Ticket }>;
 }

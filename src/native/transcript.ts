@@ -35,6 +35,20 @@ export interface Transcript {
   readonly taskSent: boolean;
 }
 
+/**
+ * The events of one conversation: the session's own where no lane is named, else that of a step of a plan. Events that
+ * belong to no turn are in each.
+ */
+export function laneEvents(events: readonly RunEvent[], lane?: string): readonly RunEvent[] {
+  const lanes = new Map<string, string>();
+  return events.filter((event) => {
+    if (!('turn' in event)) return true;
+    const place = `${event.run} ${event.turn}`;
+    if (event.type === 'turn-start' && event.lane !== undefined) lanes.set(place, event.lane);
+    return lanes.get(place) === lane;
+  });
+}
+
 /** Reduces a session's events, those of earlier runs first. `run` is the run at work now. */
 export function transcriptOf(events: readonly RunEvent[], run: string): Transcript {
   let messages: (string | LostCall)[] = [];

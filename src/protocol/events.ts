@@ -48,7 +48,11 @@ export interface EventBodies {
     /** Work of the holder before, after its last event, as far as its last sign of life tells. */
     readonly lostMs: number;
   };
-  'turn-start': { readonly turn: number };
+  /**
+   * Turns are numbered through the whole run. `lane` names the step of a plan whose own conversation the turn belongs to;
+   * it is left out for the conversation of the session.
+   */
+  'turn-start': { readonly turn: number; readonly lane?: string };
   'model-request': {
     readonly turn: number;
     readonly attempt: number;
@@ -172,12 +176,29 @@ export interface EventBodies {
     readonly bytes: number;
     readonly truncated: boolean;
   };
-  'plan-accept': { readonly turn: number; readonly plan: string };
+  /**
+   * A plan that passed every check, before its first step. `plan` is the digest of its text; `turn` the turn that proposed
+   * it, 0 where the task itself is the plan; `lane` the name under which its steps stand.
+   */
+  'plan-accept': { readonly turn: number; readonly plan: string; readonly lane: string };
+  /** A step begins, or has ended; a step that ended is never run again. */
   'plan-step': {
-    readonly plan: string;
+    readonly lane: string;
+    /** Where it stands: `2`, `2/b0/1` in a branch, `3/t2/0` in the second try, `4/r/0` in a recursion. */
     readonly path: string;
     readonly operation: string;
-    readonly status: string;
+    readonly status: 'begun' | 'ok' | 'failed';
+    /** The turn under which its effects stand; 0 for a step that has none. */
+    readonly turn: number;
+    /** Digest of the value as JSON; null while there is none. */
+    readonly value: string | null;
+    readonly error: ErrorJson | null;
+    /** The name of a checkpoint. */
+    readonly label?: string;
+    /** What a finished step was charged to, beside the step itself. */
+    readonly counter?: 'toolCalls' | 'contextOps';
+    /** What its value was charged as output. */
+    readonly bytes: number;
   };
   'child-start': { readonly child: string; readonly reason: string };
   'child-finish': { readonly child: string; readonly status: RunStatus; readonly usage: Usage };

@@ -11,7 +11,11 @@ export type Ask = (ticket: Ticket, signal: AbortSignal) => Promise<Answer | unde
 export type Answer = Pick<TicketAnswer, 'decision' | 'by' | 'reason'>;
 
 export interface ApprovalDesk {
-  approve(question: Omit<Ticket, 'id' | 'digest'>): Promise<Approval & { readonly ticket: Ticket }>;
+  /** `signal` ends the asking; that of the run where it is left out. */
+  approve(
+    question: Omit<Ticket, 'id' | 'digest'>,
+    signal?: AbortSignal,
+  ): Promise<Approval & { readonly ticket: Ticket }>;
 }
 
 /**
@@ -33,6 +37,7 @@ export function openDesk(options: {
 
   async function decide(
     question: Omit<Ticket, 'id' | 'digest'>,
+    part: AbortSignal,
   ): Promise<Approval & { readonly ticket: Ticket }> {
     const digest = jsonDigest({ run, prompt, ...question });
     const given = answerTo(line, digest);
@@ -46,15 +51,15 @@ export function openDesk(options: {
     if (asked === undefined) await line.put([{ type: 'approval-request', ticket }]);
     if (mode === 'pause') return { answer: 'paused', ticket };
     const answer: Answer | undefined =
-      mode === 'ask' && ask !== undefined ? await askWhile(ask, ticket, signal) : undefined;
+      mode === 'ask' && ask !== undefined ? await askWhile(ask, ticket, part) : undefined;
     if (answer === undefined) return { answer: 'nobody', reason: `--approve ${mode}`, ticket };
     await line.put([{ type: 'approval-answer', ticket: ticket.id, digest, ...answer }]);
     return { answer: answer.decision, by: answer.by, reason: answer.reason, ticket };
   }
 
   return {
-    approve(question) {
-      const decided = turnToAsk.then(() => decide(question));
+    approve(question, part = signal) {
+      const decided = turnToAsk.then(() => decide(question, part));
       turnToAsk = decided.catch(() => undefined);
       return decided;
     },

@@ -27,24 +27,26 @@ export function lastOf<T extends keyof EventBodies>(
 /** All that the run's model requests used. A request without an end is unknown, so the sum is. */
 export function usageOf(events: readonly EventBody[]): Usage {
   let usage = noUsage;
-  let open = false;
+  // By turn: requests of a plan's branches are open side by side. Turn 0 is an outside program.
+  const open = new Set<number>();
   for (const event of events) {
     if (event.type === 'model-request' || isOutsideStart(event)) {
-      if (open) usage = addUsage(usage, unknownUsage);
-      open = true;
+      if (open.has(event.turn)) usage = addUsage(usage, unknownUsage);
+      open.add(event.turn);
     } else if (event.type === 'model-response' || event.type === 'model-fault') {
       usage = addUsage(usage, event.usage);
-      open = false;
+      open.delete(event.turn);
     } else if (event.type === 'usage-report') {
       usage = event.turn === 0 ? event.usage : addUsage(usage, event.usage);
-      if (event.turn === 0) open = false;
-    } else if (event.type === 'effect-not-dispatched' && event.turn === 0) open = false;
+      open.delete(event.turn);
+    } else if (event.type === 'effect-not-dispatched' && event.turn === 0) open.delete(0);
   }
-  return open ? addUsage(usage, unknownUsage) : usage;
+  for (const _ of open) usage = addUsage(usage, unknownUsage);
+  return usage;
 }
 
 /** The start of an outside program, whose use is unknown until it reported all of it. */
-function isOutsideStart(event: EventBody): boolean {
+function isOutsideStart(event: EventBody): event is EventBody & { readonly type: 'effect-dispatch' } {
   return event.type === 'effect-dispatch' && event.turn === 0;
 }
 
@@ -85,6 +87,7 @@ export function countsOf(events: readonly EventBody[]): {
     if (event.type === 'turn-start') turns += 1;
     if (event.type === 'tool-result' && !['rejected', 'denied', 'not-run'].includes(event.status))
       toolCalls += 1;
+    if (event.type === 'plan-step' && event.counter !== undefined) toolCalls += 1;
   }
   return { turns, toolCalls };
 }
@@ -110,6 +113,7 @@ export function limitsOf(events: readonly RunEvent[]): BudgetLimits | undefined 
 export function spentBy(events: readonly RunEvent[], lostMs = 0): BudgetAmount {
   const spent = {
     turns: 0,
+    steps: 0,
     modelCalls: 0,
     toolCalls: 0,
     contextOps: 0,
@@ -124,7 +128,9 @@ export function spentBy(events: readonly RunEvent[], lostMs = 0): BudgetAmount {
     spent.tokens += known.tokens ?? reserved.tokens ?? 0;
     spent.costUsd += known.costUsd ?? reserved.costUsd ?? 0;
   };
-  let waiting: BudgetAmount | undefined;
+  // By turn: requests of a plan's branches wait side by side.
+  const waiting = new Map<number, BudgetAmount>();
+  const lanes = new Set<string>();
   let epochFirst: RunEvent | undefined;
   let last: RunEvent | undefined;
   for (const event of events) {
@@ -134,25 +140,35 @@ export function spentBy(events: readonly RunEvent[], lostMs = 0): BudgetAmount {
       epochFirst = event;
     }
     last = event;
-    if (event.type === 'turn-start') spent.turns += 1;
-    else if (event.type === 'run-resume') spent.wallTimeMs += event.lostMs;
+    if (event.type === 'turn-start') {
+      spent.turns += 1;
+      // The first turn of a step is the step itself.
+      if (event.lane !== undefined && lanes.has(event.lane)) spent.steps += 1;
+      if (event.lane !== undefined) lanes.add(event.lane);
+    } else if (event.type === 'run-resume') spent.wallTimeMs += event.lostMs;
     else if (event.type === 'model-request') {
-      if (waiting !== undefined) charge(waiting, undefined);
-      waiting = event.reserved;
-    } else if ((event.type === 'model-response' || event.type === 'model-fault') && waiting !== undefined) {
-      charge(waiting, event.usage);
-      waiting = undefined;
+      const before = waiting.get(event.turn);
+      if (before !== undefined) charge(before, undefined);
+      waiting.set(event.turn, event.reserved);
+    } else if (event.type === 'model-response' || event.type === 'model-fault') {
+      const reserved = waiting.get(event.turn);
+      if (reserved !== undefined) charge(reserved, event.usage);
+      waiting.delete(event.turn);
     } else if (event.type === 'usage-report' && event.turn > 0) charge({}, event.usage);
     else if (event.type === 'tool-result') {
       if (didRun(event.status)) {
         spent[event.counter ?? 'toolCalls'] += 1;
         spent.outputBytes += event.bytes;
       }
+    } else if (event.type === 'plan-step') {
+      if (event.status === 'begun') spent.steps += 1;
+      if (event.counter !== undefined) spent[event.counter] += 1;
+      spent.outputBytes += event.bytes;
     }
   }
-  if (waiting !== undefined) charge(waiting, undefined);
+  for (const reserved of waiting.values()) charge(reserved, undefined);
   if (epochFirst !== undefined && last !== undefined)
     spent.wallTimeMs += Math.max(0, last.at - epochFirst.at);
-  const { contextOps, ...others } = spent;
-  return contextOps === 0 ? others : { ...others, contextOps };
+  const { contextOps, steps, ...others } = spent;
+  return { ...others, ...(contextOps === 0 ? {} : { contextOps }), ...(steps === 0 ? {} : { steps }) };
 }

@@ -35,14 +35,14 @@ export function openHost({ store, line, budget, desk, clock, signal, onLive }: H
   const noteOverruns = (overruns: readonly Overrun[]): void => {
     if (overruns.length > 0) line.note(overruns.map((overrun) => ({ type: 'budget-overrun', ...overrun })));
   };
-  const effect: Host['effect'] = (call, dispatch) =>
+  const effect: Host['effect'] = (call, dispatch, part = signal) =>
     runEffect({
       view: viewNow(),
       call,
       dispatch,
       record: (events, options) => line.put(events, options),
       recall: (digest) => store.blob(digest),
-      signal,
+      signal: part,
       settleGraceMs,
       clock,
     });
@@ -72,6 +72,6 @@ export function openHost({ store, line, budget, desk, clock, signal, onLive }: H
       return effect(call, () => Promise.reject(new Error('A settled call is never dispatched.')));
     },
     dispatched: (place) => wasDispatched(viewNow(), place),
-    approve: (question) => desk.approve(question),
+    approve: (question, part) => desk.approve(question, part),
   };
 }

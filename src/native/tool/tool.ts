@@ -44,6 +44,8 @@ export interface Tool {
   readonly limits: ToolLimits;
   /** What a call is charged to; `toolCalls` unless it only looks into contexts. */
   readonly counter?: 'contextOps';
+  /** `plan`: the session itself carries the call out, as the plan that its arguments hold, and nothing else beside it. */
+  readonly runs?: 'plan';
   /** How the model can look at what happened after an unknown outcome. */
   readonly look?: string;
   /**
