@@ -1,6 +1,10 @@
-// Writes schema/agent.schema.json from the form that the loader checks; run it after a build.
+// Writes schema/ from the forms that the loaders check; run it after a build.
 import { writeFileSync } from 'node:fs';
 import { agentJsonSchema } from '../dist/compose/load/schema.js';
+import { experimentJsonSchema } from '../dist/prove/form.js';
 
-const target = new URL('../schema/agent.schema.json', import.meta.url);
-writeFileSync(target, `${JSON.stringify(agentJsonSchema(), null, 2)}\n`);
+const schemas = { agent: agentJsonSchema(), experiment: experimentJsonSchema() };
+for (const [name, schema] of Object.entries(schemas)) {
+  const target = new URL(`../schema/${name}.schema.json`, import.meta.url);
+  writeFileSync(target, `${JSON.stringify(schema, null, 2)}\n`);
+}

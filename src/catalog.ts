@@ -1,9 +1,11 @@
-/** The one page that names every part: harnesses, providers, tools, stores and probes, each loaded only when it is used. */
+/** The one page that names every part: harnesses, providers, tools, stores, probes and graders, each loaded only when it is used. */
 import type { OptionForm, Vocabulary } from './compose/load/agent.ts';
 import type { Adapter } from './deliver/adapter.ts';
 import type { SkillFolders } from './native/tool/skill-read.ts';
 import type { SqlQueryOptions } from './native/tool/sql-query.ts';
 import type { Json } from './protocol/json.ts';
+import type { GraderFile } from './prove/form.ts';
+import type { Grader, GraderSurroundings, OpenGrader } from './prove/grade/grader.ts';
 
 /** A part by name. `load` gives what makes it, or the part itself where nothing is to be chosen. */
 export interface Part<Loaded> {
@@ -269,6 +271,52 @@ export const probes = [
     load: async () => (await import('./compose/probes/project-marker.ts')).projectMarker,
   },
 ] as const satisfies readonly (Part<unknown> & { readonly options: OptionForm })[];
+
+/** What decides about the answer of a trial; `grader.kind` in experiment.yaml names one. */
+export const graders = [
+  {
+    name: 'exact',
+    summary: 'The answer, or its last line, is the expected text.',
+    load: async () => gradedBy((await import('./prove/grade/exact.ts')).exact),
+  },
+  {
+    name: 'numeric',
+    summary: 'The last number of the answer lies near enough to the expected one.',
+    load: async () => gradedBy((await import('./prove/grade/numeric.ts')).numeric),
+  },
+  {
+    name: 'pattern',
+    summary: 'A regular expression is found in the answer.',
+    load: async () => gradedBy((await import('./prove/grade/pattern.ts')).pattern),
+  },
+  {
+    name: 'json-schema',
+    summary: 'The answer is JSON that fits a schema.',
+    load: async () => gradedBy((await import('./prove/grade/json-schema.ts')).jsonSchema),
+  },
+  {
+    name: 'sql',
+    summary: 'The statement of the answer gives the rows of the expected one.',
+    load: async () => gradedBy((await import('./prove/grade/sql.ts')).sql),
+  },
+  {
+    name: 'command',
+    summary: 'A program of the experiment decides, with the workspace as the agent left it.',
+    load: async () => gradedBy((await import('./prove/grade/command.ts')).command),
+  },
+  {
+    name: 'judge',
+    summary: 'A model with fixed instructions, which does not learn of which arm an answer is.',
+    load: async () => gradedBy((await import('./prove/grade/judge.ts')).judge),
+  },
+] as const satisfies readonly (Part<OpenGrader> & { readonly name: GraderFile['kind'] })[];
+
+// Whoever opens a grader chose it by the kind of its options, so that they are its own.
+function gradedBy<Options extends GraderFile>(
+  make: (options: Options, surroundings: GraderSurroundings) => Grader | Promise<Grader>,
+): OpenGrader {
+  return async (options, surroundings) => make(options as Options, surroundings);
+}
 
 /** What an agent.yaml may name. */
 export const vocabulary: Vocabulary = {

@@ -13,6 +13,7 @@ import { demoCommand } from './demo/demo-command.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { CliError } from './errors.ts';
 import { exitCodes, usageExitCode } from './exit.ts';
+import { experimentCommand } from './experiment/experiment.ts';
 import { harnessCommand } from './harness/harness.ts';
 import type { Interrupts } from './interrupts.ts';
 import { commandMaker, type NewCommand, usageError, withoutHelpForNothing } from './program.ts';
@@ -93,6 +94,7 @@ async function runCommandLine(
     diffCommand(parts),
     spaceCommand(parts),
     deliverCommand(parts, task),
+    experimentCommand(parts),
     harnessCommand(parts),
     recordCommand(parts),
     runCommand(parts, task),

@@ -1,0 +1,89 @@
+/** Opens what an experiment.yaml names, as all commands about it need it. Nothing of the operator's own goes into an arm. */
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { graders, probes, vocabulary } from '../../catalog.ts';
+import { type Arm, openArm } from '../../prove/arm.ts';
+import { type Experiment, loadExperiment } from '../../prove/experiment.ts';
+import type { Grader, Judge } from '../../prove/grade/grader.ts';
+import type { Canary } from '../../prove/measure.ts';
+import { type Build, type Registration, registrationOf } from '../../prove/registration.ts';
+import { configuredTexts, readConfigured } from '../compose/configured.ts';
+import type { Context } from '../context.ts';
+
+export interface ExperimentFlags {
+  readonly record?: string | undefined;
+}
+
+export interface OpenedExperiment {
+  readonly experiment: Experiment;
+  readonly arms: { readonly control: Arm; readonly treatment: Arm };
+  readonly grader: Grader;
+  readonly build: Build;
+  readonly registration: Registration;
+  /** Where the journal and the reports are. */
+  readonly record: string;
+}
+
+/** `dir/experiment.yaml` is recorded in `dir/experiment.record`, unless `--record` names another folder. */
+export function recordFolder(context: Context, file: string, { record }: ExperimentFlags): string {
+  if (record !== undefined) return resolve(context.cwd, record);
+  const path = resolve(context.cwd, file);
+  return resolve(dirname(path), `${basename(path).replace(/\.ya?ml$/, '')}.record`);
+}
+
+/** Throws what is wrong with the experiment, mostly with its place. Executes nothing of an agent folder. */
+export async function openExperiment(
+  context: Context,
+  file: string,
+  flags: ExperimentFlags,
+  judge?: Judge,
+): Promise<OpenedExperiment> {
+  const experiment = await loadExperiment(resolve(context.cwd, file));
+  const parts = { vocabulary, probes: await Promise.all(probes.map((probe) => probe.load())) };
+  const arms = {
+    control: await openArm(experiment, 'control', parts),
+    treatment: await openArm(experiment, 'treatment', parts),
+  };
+  const grader = await openGrader(context, experiment, judge);
+  const build = await buildOf();
+  const registration = await registrationOf(experiment, arms, grader, build);
+  return { experiment, arms, grader, build, registration, record: recordFolder(context, file, flags) };
+}
+
+async function openGrader(
+  context: Context,
+  { folder, written }: Experiment,
+  judge: Judge | undefined,
+): Promise<Grader> {
+  // The form names the same kinds as the catalog, which the catalog's type holds.
+  const part = graders.find(({ name }) => name === written.grader.kind) ?? graders[0];
+  return (await part.load())(written.grader, { folder, path: context.env.PATH ?? '', judge });
+}
+
+async function buildOf(): Promise<Build> {
+  const manifest = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+    readonly version: string;
+  };
+  return {
+    writ: manifest.version,
+    node: process.versions.node,
+    platform: `${process.platform}-${process.arch}`,
+    harness: 'native',
+  };
+}
+
+/** The canaries of the experiment, and the texts that the operator's own configuration would put into a prompt. */
+export async function canariesOf(
+  context: Context,
+  { written, folder }: Experiment,
+): Promise<readonly Canary[]> {
+  const own = (written.canaries ?? []).map((text, at) => ({ name: `canary ${at + 1}`, text }));
+  const configured = await readConfigured(context, folder);
+  const { texts } = configuredTexts(configured, {}, {});
+  const operators = Object.entries(texts).flatMap(([name, text]) =>
+    text === undefined || text.trim().length < 8
+      ? []
+      : [{ name: `the operator's ${name}`, text: text.trim() }],
+  );
+  return [...own, ...operators];
+}

@@ -1,0 +1,75 @@
+/** A report as a person reads it on a terminal. */
+import { figure } from '../../prove/claims.ts';
+import type { Report } from '../../prove/report.ts';
+import { shortDigest } from '../view/figures.ts';
+
+/** The summary; `paths` say where the whole of it is. */
+export function reportText(report: Report, paths: { readonly json: string; readonly html: string }): string {
+  const { registration, analysis, claims, scope, notVerified, deviations, drift } = report;
+  const { lost } = analysis;
+  const lines = [
+    registration.question,
+    ...(report.exploratory ? ['', 'EXPLORATORY: the experiment was not run as it was registered.'] : []),
+    '',
+    'CLAIMS',
+    ...claims.map(({ text }) => `  ${text}`),
+    '',
+    'NUMBERS                     control    treatment   difference',
+    ...analysis.metrics.map((one) =>
+      'reason' in one
+        ? `  ${one.metric}: ${one.reason}`
+        : `  ${(one.per === null ? one.metric : `${one.metric} per ${one.per}`).padEnd(24)}${cell(one.estimate.control)} ${cell(one.estimate.treatment)} ${cell(one.bootstrap.estimate)}`,
+    ),
+    '',
+    'CALLS',
+    ...(Object.keys(analysis.calls).length === 0 ? ['  none'] : []),
+    ...Object.entries(analysis.calls).map(
+      ([tool, { control, treatment }]) =>
+        `  ${tool.padEnd(24)}${cell(control.total)} ${cell(treatment.total)}`,
+    ),
+    '',
+    'TRIALS',
+    ...(['control', 'treatment'] as const).map((side) => {
+      const { outcomes, planned, interrupted, timeouts } = analysis.arms[side];
+      const parts = Object.entries(outcomes).filter(([, amount]) => amount > 0);
+      const more = [
+        ...(timeouts > 0 ? [`${timeouts} timed out`] : []),
+        ...(interrupted > 0 ? [`${interrupted} begun anew`] : []),
+      ];
+      return `  ${side.padEnd(10)} ${planned}: ${[...parts.map(([name, amount]) => `${amount} ${name}`), ...more].join(', ')}`;
+    }),
+    `  lost pairs ${lost.pairs} of ${lost.of}`,
+    '',
+    'MEASURED CELL',
+    ...scope.map((one) => `  ${one}`),
+    ...section('NOT VERIFIED', notVerified),
+    ...section(
+      'DEVIATIONS',
+      deviations.map(
+        ({ kind, trials, reason, paths: changed }) =>
+          `${kind} after ${trials} trials: ${reason}${changed.length === 0 ? '' : ` (${changed.join(', ')})`}`,
+      ),
+    ),
+    ...section('CHANGED SINCE', driftLines(drift)),
+    '',
+    `registration ${shortDigest(report.registrationDigest)}, report ${shortDigest(report.digest)}`,
+    paths.json,
+    paths.html,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+}
+
+function driftLines({ known, paths }: Report['drift']): string[] {
+  if (!known) return ['What is there now cannot be resolved, so that nothing is known of it.'];
+  return paths.length === 0
+    ? []
+    : [`What is there now differs from what was measured in ${paths.join(', ')}.`];
+}
+
+function cell(value: number | null): string {
+  return (value === null ? 'unknown' : figure(value)).padStart(11);
+}

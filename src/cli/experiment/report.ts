@@ -1,0 +1,76 @@
+/** `writ experiment report`: what the trials say, as a summary, as JSON and as one page. */
+import { join } from 'node:path';
+import { replaceFile } from '../../compose/load/proof-files.ts';
+import type { Registration } from '../../prove/registration.ts';
+import { type Context, printJson } from '../context.ts';
+import { exitCodes } from '../exit.ts';
+import { givenPath, type NewCommand, withExamples } from '../program.ts';
+import { visible } from '../view/visible.ts';
+import type { ExperimentFlags } from './open-experiment.ts';
+import { reportText } from './report-text.ts';
+
+interface ReportFlags extends ExperimentFlags {
+  readonly json?: true | undefined;
+}
+
+export function reportCommand({ context, command, done }: NewCommand) {
+  const report = command('report')
+    .summary('what the trials of an experiment say')
+    .description(
+      'Analyses the trials as registered and writes report.json and report.html into the record. Before all trials are done\nthis is a look at the results: it is recorded, and the result is exploratory from then on.',
+    )
+    .argument('<file>', 'the experiment.yaml', givenPath('FILE'))
+    .option(
+      '--record <dir>',
+      'where the journal is kept (default: NAME.record beside the file)',
+      givenPath('--record'),
+    )
+    .option('--json', 'print the report as one JSON object');
+  return withExamples(report, ['writ experiment report experiments/protocol.yaml']).action(
+    async (file, flags) => done(await reportFile(context, file, flags)),
+  );
+}
+
+async function reportFile(context: Context, file: string, flags: ReportFlags): Promise<number> {
+  const [{ recordFolder }, { openJournal, readJournal }, { notRegistered }, { makeReport }, { reportPage }] =
+    await Promise.all([
+      import('./open-experiment.ts'),
+      import('../../prove/journal.ts'),
+      import('../../prove/register.ts'),
+      import('../../prove/report.ts'),
+      import('../../prove/page/page.ts'),
+    ]);
+  const record = recordFolder(context, file, flags);
+  if ((await readJournal(record)) === undefined) throw notRegistered();
+  const present = await presentRegistration(context, file, flags);
+  const journal = await openJournal(record, context.clock);
+  try {
+    const report = await makeReport(journal, { clock: context.clock, present });
+    const paths = { json: join(record, 'report.json'), html: join(record, 'report.html') };
+    await replaceFile(paths.json, `${JSON.stringify(report, null, 1)}\n`, context.clock.id('draft'));
+    await replaceFile(paths.html, reportPage(report), context.clock.id('draft'));
+    if (flags.json) printJson(context, report);
+    else context.stdout.write(visible(reportText(report, paths)));
+    return exitCodes.completed;
+  } finally {
+    await journal.close();
+  }
+}
+
+/** What the folder would register now. It may not resolve any more, which the report says. */
+async function presentRegistration(
+  context: Context,
+  file: string,
+  flags: ReportFlags,
+): Promise<Registration | null> {
+  const [{ openExperiment }, { WritError }] = await Promise.all([
+    import('./open-experiment.ts'),
+    import('../../errors.ts'),
+  ]);
+  try {
+    return (await openExperiment(context, file, flags)).registration;
+  } catch (thrown) {
+    if (thrown instanceof WritError) return null;
+    throw thrown;
+  }
+}

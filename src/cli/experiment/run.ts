@@ -1,0 +1,123 @@
+/** `writ experiment run`: runs the trials that have no outcome yet, and shows how far it is without showing what comes out. */
+import { resolve } from 'node:path';
+import type { Progress, RunSummary } from '../../prove/experiment-run.ts';
+import { type Context, printJson } from '../context.ts';
+import { exitCodes } from '../exit.ts';
+import { givenPath, type NewCommand, withExamples } from '../program.ts';
+import { openStore, shellWord } from '../run/open-store.ts';
+import { trustOption } from '../run/run-seat.ts';
+import { duration } from '../view/figures.ts';
+import { fitCells } from '../view/visible.ts';
+import type { ExperimentFlags } from './open-experiment.ts';
+import type { ServerFlags } from './trial-run.ts';
+
+interface RunFlags extends ExperimentFlags, ServerFlags {
+  readonly ledger?: string | undefined;
+  readonly json?: true | undefined;
+}
+
+export function runExperimentCommand({ context, command, done }: NewCommand) {
+  const run = command('run')
+    .summary('run what is left of a registered experiment')
+    .description(
+      'Runs each trial as an ordinary run, in the registered order, and grades it. Ctrl-C or a kill loses no finished trial:\nthe same command goes on. Progress is shown on a terminal only, and never what comes out.',
+    )
+    .argument('<file>', 'the experiment.yaml', givenPath('FILE'))
+    .option(
+      '--record <dir>',
+      'where the journal is kept (default: NAME.record beside the file)',
+      givenPath('--record'),
+    )
+    .option('--base-url <url>', 'a server of your own choice')
+    .addOption(trustOption())
+    .option(
+      '--ledger <path>',
+      'the ledger (default: the nearest .writ above the file, else the one of the user)',
+    )
+    .option('--json', 'print what was done as one JSON object');
+  return withExamples(run, [
+    'writ experiment run experiments/protocol.yaml',
+    'writ experiment run experiments/protocol.yaml --base-url http://127.0.0.1:8080/v1',
+  ]).action(async (file, flags) => done(await runFile(context, file, flags)));
+}
+
+async function runFile(context: Context, file: string, flags: RunFlags): Promise<number> {
+  const [
+    { canariesOf, openExperiment },
+    { executorOf, judgeOf },
+    { openJournal },
+    { mustBeAsRegistered },
+    { runExperiment },
+    { loadExperiment },
+  ] = await Promise.all([
+    import('./open-experiment.ts'),
+    import('./trial-run.ts'),
+    import('../../prove/journal.ts'),
+    import('../../prove/register.ts'),
+    import('../../prove/run-experiment.ts'),
+    import('../../prove/experiment.ts'),
+  ]);
+  const signal = context.interrupts();
+  const { folder, written } = await loadExperiment(resolve(context.cwd, file));
+  const { store } = await openStore(context, flags, folder);
+  try {
+    const opened = await openExperiment(context, file, flags, judgeOf(context, store, flags, written));
+    const journal = await openJournal(opened.record, context.clock);
+    try {
+      mustBeAsRegistered(journal, opened.registration);
+      const shown = progressLine(context, flags.json === true);
+      const summary = await runExperiment({
+        journal,
+        store,
+        items: opened.experiment.items,
+        grader: opened.grader,
+        build: opened.build,
+        execute: executorOf(context, opened, store, flags),
+        clock: context.clock,
+        signal,
+        canaries: await canariesOf(context, opened.experiment),
+        limits: limitsOf(written.limits),
+        onProgress: shown.show,
+      }).finally(shown.close);
+      if (flags.json) printJson(context, summary);
+      else context.stdout.write(summaryText(summary, file));
+      return summary.complete ? exitCodes.completed : exitCodes.cancelled;
+    } finally {
+      await journal.close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+function limitsOf(limits: { concurrency?: number | undefined; startsPerMinute?: number | undefined } = {}) {
+  const { concurrency, startsPerMinute } = limits;
+  return {
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(startsPerMinute === undefined ? {} : { startsPerMinute }),
+  };
+}
+
+function summaryText({ trials, done, here, complete }: RunSummary, file: string): string {
+  const next = complete
+    ? `All trials are done. The report: writ experiment report ${shellWord(file)}`
+    : `Stopped. It goes on with: writ experiment run ${shellWord(file)}`;
+  return `${done} of ${trials} trials have an outcome, ${here} of them by this call.\n${next}\n`;
+}
+
+/** One line that is redrawn, on a terminal alone. What came out of a trial is not shown: that would be a look. */
+function progressLine({ stderr }: Context, quiet: boolean) {
+  if (quiet || !stderr.terminal) return { show: () => {}, close: () => {} };
+  return {
+    show(progress: Progress): void {
+      stderr.write(`\r\u001b[2K${fitCells(progressText(progress), stderr.columns() - 1)}`);
+    },
+    close: () => stderr.write('\r\u001b[2K'),
+  };
+}
+
+/** `123 of 540 trials · 1 min 5 s · 3 min 40 s left` */
+export function progressText({ done, trials, elapsedMs, leftMs }: Progress): string {
+  const left = leftMs === null ? 'time left unknown' : `${duration(leftMs)} left`;
+  return `${done} of ${trials} trials · ${duration(elapsedMs)} · ${left}`;
+}

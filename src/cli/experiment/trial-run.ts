@@ -1,0 +1,150 @@
+/** A trial as an ordinary run of the command line: the harness of its arm in a fresh workspace, recorded in the ledger. */
+import { plainComposition } from '../../compose/plain.ts';
+import { thisHolder } from '../../ledger/holder.ts';
+import { openLedger } from '../../ledger/ledger.ts';
+import type { Store } from '../../ledger/store.ts';
+import { wireNames } from '../../native/model/wire-names.ts';
+import type { Json } from '../../protocol/json.ts';
+import type { RunResult } from '../../protocol/outcome.ts';
+import type { Execute } from '../../prove/experiment-run.ts';
+import type { Judge } from '../../prove/grade/grader.ts';
+import { type StartRequest, startRun } from '../../run/run.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { openHarness } from '../run/harness-parts.ts';
+import { type Origin, originRecord } from '../run/origin.ts';
+import type { Consent } from '../trust/trust.ts';
+import type { OpenedExperiment } from './open-experiment.ts';
+
+export interface ServerFlags {
+  readonly baseUrl?: string | undefined;
+  readonly trust?: true | undefined;
+}
+
+type Asked = Pick<StartRequest, 'composition' | 'capabilities' | 'limits' | 'task' | 'origin' | 'signal'>;
+
+/** What runs trials on the native harness. */
+export function executorOf(
+  context: Context,
+  { experiment, arms }: OpenedExperiment,
+  store: Store,
+  flags: ServerFlags,
+): Execute {
+  const { written } = experiment;
+  return async ({ side, task, workspace, stamp, signal }) => {
+    const { agent, model, compose } = arms[side];
+    const { composition } = await compose(workspace);
+    const origin: Origin = {
+      ...serverOf(written, flags),
+      agentFolder: agent.folder,
+      workspace,
+      model: model ?? '',
+      price: written.price ?? (model === null ? undefined : agent.prices.get(model)),
+      tools: agent.tools.map(({ options, ...tool }) => ({ ...tool, options: { ...options } })),
+      surface: agent.surface,
+      ...(agent.mcp.size === 0 ? {} : { mcp: JSON.parse(JSON.stringify(Object.fromEntries(agent.mcp))) }),
+      ...(agent.ownSkills.length === 0
+        ? {}
+        : { skills: Object.fromEntries(agent.ownSkills.map((skill) => [skill.name, skill.folder])) }),
+      situation: {},
+    };
+    const { key, capabilities } = agent;
+    const consent = { agent: key, trust: flags.trust === true, quiet: true, capabilities };
+    return start(context, store, origin, consent, {
+      composition,
+      capabilities,
+      limits: limitsOf(written.budget) ?? agent.budget,
+      task,
+      origin: { ...originRecord(origin), experiment: stamp },
+      signal,
+    });
+  };
+}
+
+/** What asks a judging model: a run without tools, on record like every other. */
+export function judgeOf(
+  context: Context,
+  store: Store,
+  flags: ServerFlags,
+  written: OpenedExperiment['experiment']['written'],
+): Judge {
+  return async ({ model, instructions, case: asked, signal }) => {
+    const origin: Origin = {
+      ...serverOf(written, flags),
+      agentFolder: context.cwd,
+      workspace: context.cwd,
+      model,
+      tools: [],
+      situation: {},
+    };
+    const result = await start(
+      context,
+      store,
+      origin,
+      { agent: '', trust: false, quiet: true },
+      {
+        composition: plainComposition('judge', instructions),
+        capabilities: [],
+        limits: { turns: 1 },
+        task: asked,
+        origin: originRecord(origin),
+        ...(signal === undefined ? {} : { signal }),
+      },
+    );
+    const seen = (await store.events(result.run)).findLast((event) => event.type === 'model-response');
+    return {
+      text: result.answer,
+      modelSeen: seen?.type === 'model-response' ? seen.modelSeen : null,
+      usage: result.usage,
+    };
+  };
+}
+
+async function start(
+  context: Context,
+  store: Store,
+  origin: Origin,
+  consent: Consent,
+  asked: Asked,
+): Promise<RunResult> {
+  const parts = await openHarness(context, origin, consent);
+  try {
+    return await startRun({
+      ...asked,
+      harness: parts.harness,
+      // The store stays the command's; only what keeps secrets out of it is made anew.
+      store: openLedger({ store, secrets: parts.secrets }),
+      clock: context.clock,
+      holder: thisHolder(context.clock),
+      // Nobody is asked: a person who answers would be a part of the arm.
+      approve: 'deny',
+    });
+  } finally {
+    await parts.close();
+  }
+}
+
+function serverOf(
+  { server }: OpenedExperiment['experiment']['written'],
+  flags: ServerFlags,
+): Pick<Origin, 'baseUrl' | 'wire' | 'keyEnv' | 'maxTokens'> {
+  const wire = wireNames.find((name) => name === server?.wire);
+  if (wire === undefined && server?.wire !== undefined) {
+    throw new CliError('cli.bad-value', `server.wire expected a protocol, found '${server.wire}'.`, {
+      next: `Write one of: ${wireNames.join(', ')}.`,
+      details: { key: 'server.wire' },
+    });
+  }
+  return {
+    baseUrl: flags.baseUrl ?? server?.baseUrl,
+    wire,
+    keyEnv: server?.keyEnv,
+    maxTokens: server?.maxTokens,
+  };
+}
+
+function limitsOf(
+  budget: Readonly<Record<string, Json | undefined>> | undefined,
+): StartRequest['limits'] | undefined {
+  return budget === undefined ? undefined : (budget as StartRequest['limits']);
+}

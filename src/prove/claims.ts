@@ -1,0 +1,194 @@
+/** What may be said: a closed list of claims, each derived from the registered analysis, and their words. */
+import type { Analysis, MetricAnalysis } from './analysis.ts';
+import type { Registration } from './registration.ts';
+import type { Interval } from './statistics/bootstrap.ts';
+
+/** `confirmatory` was the registered question; `secondary` stands under Holm's correction; `exploratory` decides nothing. */
+export type Standing = 'confirmatory' | 'secondary' | 'exploratory';
+
+interface OfMetric {
+  readonly metric: string;
+  readonly unit: string;
+  readonly standing: Standing;
+}
+
+interface Measured extends OfMetric {
+  readonly control: number | null;
+  readonly treatment: number | null;
+  readonly difference: number | null;
+  readonly relative: number | null;
+  readonly interval: Interval;
+  /** Of the sign-flip test, corrected where the metric is secondary. */
+  readonly p: number | null;
+}
+
+/** All that a report can say. There is no other sentence about what was found. */
+export type Claim =
+  /** The treatment did not act, so there is no verdict about it. */
+  | { readonly kind: 'void'; readonly reason: 'did-not-act' | 'leaked' | 'unknown'; readonly calls: string }
+  | {
+      readonly kind: 'inconclusive';
+      readonly reason: 'incomplete' | 'lost-pairs';
+      readonly lost: number;
+      readonly of: number;
+      readonly limit: number;
+    }
+  | (Measured & { readonly kind: 'better' | 'worse' | 'no-effect-detected' })
+  | (OfMetric & { readonly kind: 'unknown'; readonly reason: string })
+  | (OfMetric & {
+      readonly kind: 'not-worse' | 'equivalent' | 'margin-not-shown';
+      readonly margin: number;
+      readonly interval: Interval;
+    })
+  /** Calls that the treated text orders: none in the one arm, so many in the other. Nothing else is attributed to it. */
+  | {
+      readonly kind: 'exactly-zero';
+      readonly calls: string;
+      readonly zeroIn: 'control' | 'treatment';
+      readonly other: number;
+      readonly trials: number;
+      readonly standing: Standing;
+    };
+
+/** The claims of an analysis, the registered question first. `exploratory` is true after any deviation. */
+export function claimsOf(registration: Registration, analysis: Analysis, exploratory: boolean): Claim[] {
+  const { lost, manipulation } = analysis;
+  const standing = (own: Standing): Standing => (exploratory ? 'exploratory' : own);
+  if (!analysis.complete) return [inconclusive('incomplete', analysis)];
+  // Whether the text acted at all comes before what it did.
+  if (manipulation !== null && manipulation.verdict !== 'acted') {
+    return [{ kind: 'void', reason: manipulation.verdict, calls: registration.manipulation?.calls ?? '' }];
+  }
+  if (lost.share > lost.limit) return [inconclusive('lost-pairs', analysis)];
+  const claims = analysis.metrics.flatMap((one): Claim[] => {
+    const own = standing(one.role === 'primary' ? 'confirmatory' : 'secondary');
+    if ('reason' in one) {
+      const { metric, unit, reason } = one;
+      return [{ kind: 'unknown', metric: nameOf(one), unit, standing: own, reason: reason || metric }];
+    }
+    return metricClaims(one, own, registration.alpha);
+  });
+  if (manipulation !== null && registration.manipulation !== null) {
+    const { zeroIn, totals } = manipulation;
+    const other = totals[zeroIn === 'control' ? 'treatment' : 'control'];
+    claims.push({
+      kind: 'exactly-zero',
+      calls: registration.manipulation.calls,
+      zeroIn,
+      other: other.known,
+      trials: totals[zeroIn].trials,
+      standing: standing('confirmatory'),
+    });
+  }
+  return claims;
+}
+
+function inconclusive(reason: 'incomplete' | 'lost-pairs', { lost }: Analysis): Claim {
+  return { kind: 'inconclusive', reason, lost: lost.pairs, of: lost.of, limit: lost.limit };
+}
+
+/** `costUsd`, or `costUsd per score`. */
+export function nameOf({ metric, per }: { readonly metric: string; readonly per: string | null }): string {
+  return per === null ? metric : `${metric} per ${per}`;
+}
+
+function metricClaims(one: MetricAnalysis, standing: Standing, alpha: number): Claim[] {
+  const { estimate, bootstrap, signFlip, superiority, margin, unit, role, adjustedP } = one;
+  const p = role === 'primary' ? signFlip.p : adjustedP;
+  const head = { metric: nameOf(one), unit, standing };
+  const interval = superiority.interval;
+  const measured: Measured = {
+    ...head,
+    control: estimate.control,
+    treatment: estimate.treatment,
+    difference: bootstrap.estimate,
+    relative: estimate.relative,
+    interval,
+    p,
+  };
+  const claims: Claim[] = [];
+  if (superiority.verdict === 'unknown' || p === null) {
+    claims.push({ kind: 'unknown', ...head, reason: 'its interval or its p is not known' });
+  } else {
+    // Both must say so: an interval off zero with a p above alpha is no effect, and the other way round.
+    const shown = p <= alpha && superiority.verdict !== 'no-effect-detected';
+    claims.push({ kind: shown ? superiority.verdict : 'no-effect-detected', ...measured });
+  }
+  // A margin of a secondary metric stands under no correction, and so decides nothing.
+  if (margin !== null && role === 'primary') {
+    const kind =
+      margin.verdict !== 'shown'
+        ? 'margin-not-shown'
+        : margin.question === 'equivalence'
+          ? 'equivalent'
+          : 'not-worse';
+    claims.push({ kind, ...head, margin: margin.margin, interval: margin.interval });
+  }
+  return claims;
+}
+
+const lessEffort: Readonly<Record<string, string>> = { costUsd: 'cheaper', timeMs: 'faster' };
+
+/** A claim as a sentence. */
+export function claimText(claim: Claim): string {
+  switch (claim.kind) {
+    case 'void':
+      return `No verdict: ${voidReasons[claim.reason]} (${claim.calls}).`;
+    case 'inconclusive':
+      return claim.reason === 'incomplete'
+        ? 'Inconclusive: not all registered trials have an outcome and a grade.'
+        : `Inconclusive: ${claim.lost} of ${claim.of} pairs were lost, above the registered limit of ${percent(claim.limit)}.`;
+    case 'unknown':
+      return `${prefix(claim)}${claim.metric}: nothing can be said, because ${claim.reason}.`;
+    case 'no-effect-detected':
+      return `${prefix(claim)}${claim.metric}: no effect detected (${numbers(claim)}). This is no proof that there is none.`;
+    case 'better':
+    case 'worse': {
+      const word = claim.kind === 'better' ? (lessEffort[claim.metric] ?? 'better') : 'worse';
+      return `${prefix(claim)}${claim.metric}: the treatment is ${word} by ${by(claim)} (${numbers(claim)}).`;
+    }
+    case 'not-worse':
+      return `${prefix(claim)}${claim.metric}: not worse by ${figure(claim.margin)} ${claim.unit} or more (${intervalText(claim.interval)}).`;
+    case 'equivalent':
+      return `${prefix(claim)}${claim.metric}: equal within ${figure(claim.margin)} ${claim.unit} (${intervalText(claim.interval)}).`;
+    case 'margin-not-shown':
+      return `${prefix(claim)}${claim.metric}: that the arms stay within the margin of ${figure(claim.margin)} ${claim.unit} is not shown (${intervalText(claim.interval)}).`;
+    case 'exactly-zero':
+      return `${prefix(claim)}calls of ${claim.calls}: exactly 0 in all ${claim.trials} trials of the ${claim.zeroIn} arm, ${claim.other} in the other. Of all effects this one alone is the text's own.`;
+  }
+}
+
+const voidReasons = {
+  'did-not-act': 'the treated text did not act, for the arm that has it hardly did what it orders',
+  leaked: 'what the treated text orders was done in the arm that is without it',
+  unknown: 'whether the treated text acted is not known',
+};
+
+function prefix({ standing }: { readonly standing: Standing }): string {
+  return standing === 'confirmatory' ? '' : standing === 'secondary' ? 'Secondary. ' : 'Exploratory. ';
+}
+
+function by({ difference, relative, unit }: Measured): string {
+  const share = relative === null ? '' : `, ${percent(Math.abs(relative))}`;
+  return `${difference === null ? 'an unknown amount' : figure(Math.abs(difference))} ${unit}${share}`;
+}
+
+function numbers({ control, treatment, interval, p }: Measured): string {
+  const arms = `${control === null ? '?' : figure(control)} → ${treatment === null ? '?' : figure(treatment)}`;
+  return `${arms}, ${intervalText(interval)}, p = ${p === null ? '?' : figure(p)}`;
+}
+
+function intervalText({ level, low, high }: Interval): string {
+  const end = (value: number | null) => (value === null ? '?' : figure(value));
+  return `${percent(level)} interval of the difference ${end(low)} to ${end(high)}`;
+}
+
+/** At most four digits that count, as `0.03704` and `12,340`. */
+export function figure(value: number): string {
+  if (value !== 0 && Math.abs(value) < 1e-6) return value.toExponential(2);
+  return value.toLocaleString('en-US', { maximumSignificantDigits: 4 });
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toLocaleString('en-US', { maximumFractionDigits: 1 })} %`;
+}

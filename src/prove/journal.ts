@@ -1,0 +1,313 @@
+/** The journal of an experiment: one file of lines, each bound to the one before, so that nothing can be taken out unseen. */
+import { type FileHandle, link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import { type Digest, jsonDigest } from '../digest.ts';
+import { systemCode } from '../errors.ts';
+import { isHeld, thisHolder } from '../ledger/holder.ts';
+import { isRecord } from '../protocol/json.ts';
+import type { Usage } from '../protocol/usage.ts';
+import { ProveError } from './errors.ts';
+import type { Grade, Grader } from './grade/grader.ts';
+import { plain, type Registration, registrationDigest } from './registration.ts';
+import { keyOf, type TrialKey, type TrialRow } from './trial.ts';
+
+export const deviationKinds = ['edited', 'extended', 'looked-early'] as const;
+
+/** What was done otherwise than it was registered; any of it makes the result exploratory. */
+export interface Deviation {
+  readonly kind: (typeof deviationKinds)[number];
+  readonly at: number;
+  /** Trials that had an outcome by then. */
+  readonly trials: number;
+  /** What changed, as paths of the registration. */
+  readonly paths: readonly string[];
+  readonly reason: string;
+}
+
+export interface GradeEntry extends TrialKey {
+  readonly run: string;
+  readonly grader: Digest;
+  readonly score: number | null;
+  readonly reason: string;
+  readonly judging: Usage | null;
+}
+
+export type JournalEntry =
+  | { readonly type: 'registered'; readonly at: number; readonly registration: Registration }
+  | { readonly type: 'deviated'; readonly deviation: Deviation; readonly registration: Registration | null }
+  | { readonly type: 'trial'; readonly row: TrialRow }
+  | { readonly type: 'grade'; readonly grade: GradeEntry }
+  | { readonly type: 'completed'; readonly at: number };
+
+/** What the journal says by now. */
+export interface ExperimentState {
+  /** The registration that holds, and the digest under which the experiment was registered first. */
+  readonly registration: Registration;
+  readonly digest: Digest;
+  readonly id: Digest;
+  readonly registeredAt: number;
+  readonly deviations: readonly Deviation[];
+  /** In the order in which they ended. */
+  readonly rows: readonly TrialRow[];
+  readonly grades: readonly GradeEntry[];
+  /** The hash of the newest line. */
+  readonly head: Digest;
+}
+
+export interface Journal {
+  readonly folder: string;
+  state(): ExperimentState | undefined;
+  /** Resolves when the entries are on the disk, all or none of them. */
+  append(...entries: readonly JournalEntry[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+const fileName = 'journal.jsonl';
+
+/** Reads a journal that others may be writing. Undefined where there is none. Throws `prove.record-damaged`. */
+export async function readJournal(folder: string): Promise<ExperimentState | undefined> {
+  return stateOf(linesOf(await textOf(join(folder, fileName))).lines);
+}
+
+/**
+ * Opens a journal to write it; one process at a time may. A line that a killed process left half written is taken off.
+ * Throws `prove.busy`, `prove.record-damaged`. The caller closes it.
+ */
+export async function openJournal(folder: string, clock: Clock): Promise<Journal> {
+  await mkdir(folder, { recursive: true });
+  const unlock = await lock(folder, clock);
+  let file: FileHandle | undefined;
+  try {
+    const path = join(folder, fileName);
+    const { lines, bytes } = linesOf(await textOf(path));
+    let state = stateOf(lines);
+    file = await open(path, 'a');
+    await file.truncate(bytes);
+    const handle = file;
+    let count = lines.length;
+    let head: Digest = lines.at(-1)?.hash ?? '';
+    let pending: Promise<void> = Promise.resolve();
+    const write = async (entries: readonly JournalEntry[]): Promise<void> => {
+      const made: Line[] = [];
+      for (const entry of entries) {
+        count += 1;
+        const line = lineOf(count, head, plain(entry));
+        head = line.hash;
+        made.push(line);
+      }
+      await handle.appendFile(made.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      await handle.datasync();
+      for (const line of made) state = stateAfter(state, line);
+    };
+    return {
+      folder,
+      state: () => state,
+      append(...entries) {
+        pending = pending.then(() => write(entries));
+        return pending;
+      },
+      async close() {
+        await pending.catch(() => {});
+        await handle.close();
+        await unlock();
+      },
+    };
+  } catch (fault) {
+    await file?.close();
+    await unlock();
+    throw fault;
+  }
+}
+
+interface Line {
+  readonly n: number;
+  readonly before: Digest;
+  readonly entry: JournalEntry;
+  readonly hash: Digest;
+}
+
+function lineOf(n: number, before: Digest, entry: JournalEntry): Line {
+  return { n, before, entry, hash: jsonDigest({ n, before, entry }) };
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return '';
+    throw new ProveError(
+      'prove.record-damaged',
+      `The journal ${path} cannot be read: ${systemCode(cause)}.`,
+      {
+        next: 'Make it readable.',
+        cause,
+      },
+    );
+  }
+}
+
+/** Whole lines, checked against each other, and the bytes that they take. */
+function linesOf(text: string): { readonly lines: readonly Line[]; readonly bytes: number } {
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  let before: Digest = '';
+  const lines = whole
+    .split('\n')
+    .slice(0, -1)
+    .map((written, at) => {
+      const line = parsed(written);
+      const right =
+        line !== undefined &&
+        line.n === at + 1 &&
+        line.before === before &&
+        line.hash === lineOf(line.n, line.before, line.entry).hash;
+      if (!right) throw damaged(at + 1);
+      before = line.hash;
+      return line;
+    });
+  return { lines, bytes: Buffer.byteLength(whole) };
+}
+
+// A line whose hash is right was written by us, so that its form is too.
+function parsed(written: string): Line | undefined {
+  try {
+    const line: unknown = JSON.parse(written);
+    return isRecord(line) && isRecord(line.entry) ? (line as unknown as Line) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function damaged(line: number): ProveError {
+  return new ProveError(
+    'prove.record-damaged',
+    `Line ${line} of the experiment's journal should follow from the one before; it was altered, or one is missing.`,
+    {
+      next: 'Put the journal back as it was, or register the experiment anew with another --record.',
+      details: { line },
+    },
+  );
+}
+
+function stateOf(lines: readonly Line[]): ExperimentState | undefined {
+  let state: ExperimentState | undefined;
+  for (const line of lines) {
+    state = stateAfter(state, line);
+  }
+  return state;
+}
+
+function stateAfter(state: ExperimentState | undefined, { entry, hash, n }: Line): ExperimentState {
+  if (entry.type === 'registered') {
+    const digest = registrationDigest(entry.registration);
+    return {
+      registration: entry.registration,
+      digest,
+      id: digest,
+      registeredAt: entry.at,
+      deviations: [],
+      rows: [],
+      grades: [],
+      head: hash,
+    };
+  }
+  if (state === undefined) throw damaged(n);
+  switch (entry.type) {
+    case 'deviated': {
+      const registration = entry.registration ?? state.registration;
+      return {
+        ...state,
+        registration,
+        digest: registrationDigest(registration),
+        deviations: [...state.deviations, entry.deviation],
+        head: hash,
+      };
+    }
+    case 'trial':
+      return { ...state, rows: [...state.rows, entry.row], head: hash };
+    case 'grade':
+      return { ...state, grades: [...state.grades, entry.grade], head: hash };
+    case 'completed':
+      return { ...state, head: hash };
+  }
+}
+
+/** The rows with the grades of one grader; a trial that was graded twice has its first grade. */
+export function gradedRows(state: ExperimentState, grader: Digest): readonly TrialRow[] {
+  const grades = new Map<string, GradeEntry>();
+  for (const grade of state.grades) {
+    const key = keyOf(grade);
+    if (grade.grader === grader && !grades.has(key)) grades.set(key, grade);
+  }
+  return state.rows.map((row) => {
+    const grade = grades.get(keyOf(row));
+    if (grade === undefined) return row;
+    return { ...row, score: grade.score, grader: grade.grader, judging: grade.judging };
+  });
+}
+
+/** A grade of a trial as the journal keeps it. */
+export function gradeEntry(row: TrialRow, { digest }: Grader, { score, reason, judging }: Grade): GradeEntry {
+  const { item, side, repeat, run } = row;
+  return { item, side, repeat, run, grader: digest, score, reason, judging: judging ?? null };
+}
+
+/** Takes the folder for this process. A lock whose process is gone is taken over. */
+async function lock(folder: string, clock: Clock): Promise<() => Promise<void>> {
+  const path = join(folder, 'lock');
+  const draft = `${path}.${clock.id('lock')}`;
+  await writeFile(draft, thisHolder(clock));
+  try {
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      // A link appears whole or not at all, and only where nothing is.
+      const taken = await link(draft, path).then(
+        () => true,
+        (cause: unknown) => {
+          if (systemCode(cause) === 'EEXIST') return false;
+          throw cause;
+        },
+      );
+      if (taken) return () => rm(path, { force: true });
+      await removeDead(path, `${draft}.dead`, clock);
+    }
+  } finally {
+    await rm(draft, { force: true });
+  }
+  throw busy('other processes');
+}
+
+// The lock is moved before it is removed: of two processes that find it dead, only one moves it, and what it moved is looked
+// at again, because the other may have taken the lock meanwhile.
+async function removeDead(path: string, aside: string, clock: Clock): Promise<void> {
+  mustBeDead(await holderIn(path), clock);
+  try {
+    await rename(path, aside);
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return;
+    throw cause;
+  }
+  try {
+    mustBeDead(await holderIn(aside), clock);
+  } catch (fault) {
+    await link(aside, path).catch(() => {});
+    throw fault;
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+function mustBeDead(holder: string, clock: Clock): void {
+  const lease = { epoch: 1, holder, expires: Number.MAX_SAFE_INTEGER };
+  if (isHeld(lease, clock.now())) throw busy(holder);
+}
+
+async function holderIn(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '');
+}
+
+function busy(holder: string): ProveError {
+  return new ProveError('prove.busy', `The experiment should be free, found ${holder} at work on it.`, {
+    next: 'Wait until it has ended.',
+    details: { holder },
+  });
+}

@@ -1,0 +1,327 @@
+/** The registration: everything that was said before the first trial, frozen under one digest. */
+import { type Digest, jsonDigest, sha256 } from '../digest.ts';
+import type { FactRecord } from '../protocol/composition.ts';
+import type { Json } from '../protocol/json.ts';
+import type { Arm } from './arm.ts';
+import { ProveError } from './errors.ts';
+import type { Experiment } from './experiment.ts';
+import { treeDigest, workspaceDigest } from './fixture.ts';
+import type { GraderFile, MetricFile } from './form.ts';
+import type { Grader } from './grade/grader.ts';
+import { type Better, betterOf } from './metric.ts';
+import { power, smallestP } from './statistics/power.ts';
+import type { Side } from './statistics/trials.ts';
+
+/** The program that measures, and where. */
+export interface Build {
+  readonly writ: string;
+  readonly node: string;
+  readonly platform: string;
+  readonly harness: string;
+}
+
+/** One arm as it was resolved: the artifact that each of its trials is held against. */
+export interface ArmRecord {
+  readonly label: string;
+  readonly agent: string;
+  /** From the folder of experiment.yaml. */
+  readonly folder: string;
+  /** Over all files of the agent folder. */
+  readonly folderDigest: Digest;
+  readonly profile: string;
+  readonly model: string;
+  readonly capabilities: readonly string[];
+  /** SHA-256 of the composed text. */
+  readonly prompt: Digest;
+  readonly bytes: number;
+  readonly tokens: number;
+  readonly facts: readonly FactRecord[];
+  readonly overrides: Readonly<Record<string, 'in' | 'out'>>;
+  /** Fragments of the profile by id: the digest of the body where it is in, null where it is out. */
+  readonly fragments: Readonly<Record<string, Digest | null>>;
+}
+
+export interface ItemRecord {
+  readonly id: string;
+  readonly task: string;
+  readonly expect: Json;
+  readonly groups: Readonly<Record<string, string>>;
+  readonly workspace: Digest;
+}
+
+export interface MetricRecord {
+  readonly metric: string;
+  readonly per: string | null;
+  readonly estimand: { readonly kind: 'micro' } | { readonly kind: 'macro'; readonly by: string };
+  readonly better: Better;
+  readonly margin: number | null;
+  readonly question: 'difference' | 'non-inferiority' | 'equivalence';
+}
+
+export interface Registration {
+  readonly format: 'writ-registration/1';
+  readonly question: string;
+  readonly arms: { readonly control: ArmRecord; readonly treatment: ArmRecord };
+  readonly cell: string;
+  readonly scope: readonly string[];
+  readonly items: readonly ItemRecord[];
+  readonly repeats: number;
+  readonly blocking: 'item';
+  readonly seed: number | string;
+  readonly modelSeen: string | null;
+  readonly server: Readonly<Record<string, Json>>;
+  readonly budget: Readonly<Record<string, number>> | null;
+  /** Milliseconds after which a trial counts as not finished; null without such a limit. */
+  readonly horizonMs: number | null;
+  readonly alpha: number;
+  readonly resamples: number;
+  readonly primary: MetricRecord | null;
+  readonly secondary: readonly MetricRecord[];
+  readonly manipulation: {
+    readonly calls: string;
+    readonly zeroIn: Side;
+    readonly shareLeast: number | null;
+  } | null;
+  readonly stopping: 'all-trials';
+  readonly errors: { readonly outage: readonly string[]; readonly limit: number };
+  readonly grader: { readonly kind: string; readonly options: Json; readonly digest: Digest };
+  /** Digests alone: a canary that stood here would itself be found. */
+  readonly canaries: readonly Digest[];
+  readonly notVerified: readonly string[];
+  readonly build: Build;
+  /** What the design can find at all. */
+  readonly design: Design;
+}
+
+export interface Design {
+  readonly trials: number;
+  readonly smallestP: number;
+  readonly power: {
+    readonly assumed: Json;
+    readonly effect: number;
+    readonly power: number;
+    readonly standardError: number;
+    readonly simulations: number;
+  };
+}
+
+/**
+ * What is nobody's answer unless the experiment says otherwise: the provider, the network, a sandbox that is not there.
+ * A spent budget, an empty or cut-off answer, a request that grew too large and a refused call are the agent's own.
+ */
+export const usualOutages = [
+  ...['unreachable', 'tls', 'connection-lost', 'no-answer', 'stalled', 'cut', 'unauthorized', 'no-credit'],
+  ...['forbidden', 'not-found', 'rate-limited', 'server-error', 'redirected', 'not-an-api', 'provider-error'],
+  'bad-response',
+]
+  .map((what) => `model.${what}`)
+  .concat('wire.bad-response', 'native.retry-too-late')
+  .concat('sandbox.unavailable', 'sandbox.no-supervisor', 'sandbox.lost-sight')
+  .concat('mcp.start-failed', 'mcp.start-timeout', 'tool.no-child')
+  .concat('run.harness-fault', 'run.lease-lost', 'run.record-damaged', 'fault');
+
+/** The share of lost pairs above which nothing is said, unless the experiment says otherwise. */
+export const usualLimit = 0.1;
+
+/** A value as its JSON says it: what is undefined is left out, so that it has one canonical form. */
+export function plain<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+/** The digest under which a registration is frozen. */
+export function registrationDigest(registration: Registration): Digest {
+  return jsonDigest(registration);
+}
+
+/**
+ * Resolves an experiment into what is registered. Throws `prove.same-arms`, `prove.arm-varies`, `prove.outside-cell`,
+ * `prove.unreachable-alpha`, `prove.bad-fixture`, and the grader's errors about items.
+ */
+export async function registrationOf(
+  experiment: Experiment,
+  arms: { readonly control: Arm; readonly treatment: Arm },
+  grader: Grader,
+  build: Build,
+): Promise<Registration> {
+  const { written, items } = experiment;
+  for (const item of items) {
+    const wrong = grader.wants(item.expect);
+    if (wrong !== null)
+      throw experiment.itemError(item.id, 'expect', `the item '${item.id}' ${wrong}`, 'Correct it.');
+  }
+  const alpha = written.alpha ?? 0.05;
+  const design = designOf(experiment, alpha);
+  const registration: Registration = {
+    format: 'writ-registration/1',
+    question: written.question,
+    arms: {
+      control: await armRecord(experiment, arms.control),
+      treatment: await armRecord(experiment, arms.treatment),
+    },
+    cell: written.cell,
+    scope: written.scope ?? [],
+    items: await Promise.all(
+      items.map(async ({ workspace, ...item }) => ({ ...item, workspace: await workspaceDigest(workspace) })),
+    ),
+    repeats: written.repeats,
+    blocking: written.blocking,
+    seed: written.seed,
+    modelSeen: written.modelSeen ?? null,
+    server: {
+      ...written.server,
+      ...(written.price === undefined ? {} : { price: written.price }),
+    } as Registration['server'],
+    budget: written.budget === undefined ? null : (written.budget as Record<string, number>),
+    horizonMs: (written.budget ?? arms.control.agent.budget).wallTimeMs ?? null,
+    alpha,
+    resamples: written.resamples ?? 20_000,
+    primary:
+      written.primary === undefined
+        ? null
+        : metricRecord(written.primary, written.primary.question ?? 'difference'),
+    secondary: (written.secondary ?? []).map((metric) => metricRecord(metric, 'difference')),
+    manipulation:
+      written.manipulation === undefined
+        ? null
+        : { ...written.manipulation, shareLeast: written.manipulation.shareLeast ?? null },
+    stopping: written.stopping,
+    errors: { outage: written.errors?.outage ?? usualOutages, limit: written.errors?.limit ?? usualLimit },
+    grader: { kind: grader.kind, options: graderOptions(written.grader), digest: grader.digest },
+    canaries: (written.canaries ?? []).map((canary) => sha256(canary)),
+    notVerified: written.notVerified ?? [],
+    build,
+    design,
+  };
+  mustDiffer(registration);
+  if (design.smallestP > alpha) throw unreachable(design, alpha);
+  return plain(registration);
+}
+
+function graderOptions({ kind: _kind, ...options }: GraderFile): Json {
+  return options as unknown as Json;
+}
+
+function metricRecord(
+  { metric, per, estimand, better, margin }: MetricFile,
+  question: MetricRecord['question'],
+): MetricRecord {
+  return {
+    metric,
+    per: per ?? null,
+    estimand:
+      estimand === undefined || estimand === 'micro'
+        ? { kind: 'micro' }
+        : { kind: 'macro', by: estimand.macro },
+    better: better ?? betterOf(metric),
+    margin: margin ?? null,
+    question,
+  };
+}
+
+async function armRecord(experiment: Experiment, arm: Arm): Promise<ArmRecord> {
+  const { written, items } = experiment;
+  const own = written.arms[arm.side];
+  const workspaces = new Map(items.map((item) => [item.workspace, item.id]));
+  const composed = await Promise.all(
+    [...workspaces].map(async ([workspace, item]) => ({ item, ...(await arm.compose(workspace)) })),
+  );
+  const [first, ...others] = composed;
+  if (first === undefined) throw new Error('an experiment has items');
+  const other = others.find(({ composition }) => composition.digest !== first.composition.digest);
+  if (other !== undefined) {
+    throw new ProveError(
+      'prove.arm-varies',
+      `The arm '${arm.side}' should be one text; it is ${first.composition.digest.slice(0, 12)} for '${first.item}' and ${other.composition.digest.slice(0, 12)} for '${other.item}'.`,
+      { next: 'Set the facts that differ in the arm, or take workspaces that agree in them.' },
+    );
+  }
+  if (arm.model === null) {
+    throw experiment.map.error(
+      experiment.map.valueOffset(['arms', arm.side]),
+      `the arm '${arm.side}' has no model`,
+      'Write model: provider/name into the experiment.',
+    );
+  }
+  const { composition, facts } = first;
+  const included = new Set(composition.layers.flatMap((layer) => layer.fragments));
+  const ids = new Set([...(arm.agent.profiles.get(arm.profile) ?? []), ...Object.keys(own.fragments ?? {})]);
+  return {
+    label: own.label ?? arm.side,
+    agent: arm.agent.key,
+    folder: own.agent,
+    folderDigest: await treeDigest(arm.agent.folder, 'count'),
+    profile: arm.profile,
+    model: arm.model,
+    capabilities: arm.agent.capabilities,
+    prompt: composition.digest,
+    bytes: composition.bytes,
+    tokens: composition.tokens,
+    facts,
+    overrides: own.fragments ?? {},
+    fragments: Object.fromEntries(
+      [...ids].map((id) => [id, included.has(id) ? sha256(arm.agent.fragments.get(id)?.body ?? '') : null]),
+    ),
+  };
+}
+
+function mustDiffer({ arms }: Registration): void {
+  const what = ({ prompt, model, capabilities, folderDigest }: ArmRecord) =>
+    jsonDigest([prompt, model, capabilities, folderDigest]);
+  if (what(arms.control) !== what(arms.treatment)) return;
+  throw new ProveError(
+    'prove.same-arms',
+    'Expected arms that differ, found the same text, model and tools in both.',
+    {
+      next: 'Change one arm: a fragment, a fact, a profile, a model or the agent folder.',
+      details: { prompt: arms.control.prompt },
+    },
+  );
+}
+
+function unreachable({ smallestP: least, trials }: Design, alpha: number): ProveError {
+  return new ProveError(
+    'prove.unreachable-alpha',
+    `With ${trials} trials the smallest p is ${least}, above alpha ${alpha}: no outcome could count.`,
+    {
+      next: 'Add items; repeats alone do not help, because an item is one block.',
+      details: { smallestP: least },
+    },
+  );
+}
+
+function designOf({ written, items }: Experiment, alpha: number): Design {
+  const { assume, primary, repeats } = written;
+  const effect = assume?.effect ?? primary?.margin ?? 0.1;
+  const quantity = assume?.noise !== undefined;
+  const outcomes = quantity
+    ? { kind: 'quantity' as const, effect, deviation: assume.deviation ?? 0, noise: assume.noise ?? 0 }
+    : { kind: 'binary' as const, rate: assume?.rate ?? 0.5, deviation: assume?.deviation ?? 0.25, effect };
+  const found = power({ items: items.length, repeats, outcomes, seed: written.seed, alpha });
+  return {
+    trials: 2 * items.length * repeats,
+    smallestP: smallestP({
+      test: 'sign-flip',
+      items: items.length,
+      ...(written.resamples === undefined ? {} : { resamples: written.resamples }),
+    }),
+    power: {
+      assumed: { ...outcomes, given: assume !== undefined },
+      effect: found.effect,
+      power: found.power,
+      standardError: found.standardError,
+      simulations: found.simulations,
+    },
+  };
+}
+
+/** The paths at which two registrations differ, `items.q7.task` for instance; at most so many that a person reads them. */
+export function differences(before: unknown, after: unknown, path = ''): string[] {
+  if (jsonDigest(before ?? null) === jsonDigest(after ?? null)) return [];
+  if (!isObject(before) || !isObject(after)) return [path];
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return keys.flatMap((key) => differences(before[key], after[key], path === '' ? key : `${path}.${key}`));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,208 @@
+/** The report: one JSON value with everything that its numbers come from, so that anybody can compute them again. */
+import type { Clock } from '../clock.ts';
+import { type Digest, jsonDigest } from '../digest.ts';
+import { type Analysis, analyse } from './analysis.ts';
+import { type Claim, claimsOf, claimText } from './claims.ts';
+import { ProveError } from './errors.ts';
+import { type Deviation, type ExperimentState, gradedRows, type Journal } from './journal.ts';
+import { outcomeOf } from './outcome.ts';
+import { planTrials } from './plan.ts';
+import { notRegistered } from './register.ts';
+import { type Build, differences, plain, type Registration, registrationDigest } from './registration.ts';
+import type { TrialRow } from './trial.ts';
+
+export interface Report {
+  readonly format: 'writ-experiment-report/1';
+  readonly madeAt: number;
+  readonly registeredAt: number;
+  readonly registration: Registration;
+  readonly registrationDigest: Digest;
+  /** The hash of the journal's newest line: the journal that this report was made from. */
+  readonly journal: Digest;
+  readonly deviations: readonly Deviation[];
+  readonly exploratory: boolean;
+  readonly trials: readonly TrialRow[];
+  readonly tableDigest: Digest;
+  readonly analysis: Analysis;
+  readonly claims: readonly (Claim & { readonly text: string })[];
+  readonly scope: readonly string[];
+  readonly notVerified: readonly string[];
+  /** How what was measured differs from what is there when the report is made. */
+  readonly drift: Drift;
+  /** Over all the rest. */
+  readonly digest: Digest;
+}
+
+export interface Drift {
+  /** False where the present folder could not be resolved any more. */
+  readonly known: boolean;
+  readonly paths: readonly string[];
+}
+
+export interface ReportOptions {
+  readonly clock: Clock;
+  /** What the experiment would register now; null where it cannot be resolved any more. */
+  readonly present: Registration | null;
+}
+
+/**
+ * Makes the report of a journal. Made before all trials are done, it is a look at the results, which is recorded as a
+ * deviation. Throws `prove.no-trials`, `prove.not-registered`, `prove.mixed-graders`.
+ */
+export async function makeReport(journal: Journal, { clock, present }: ReportOptions): Promise<Report> {
+  const state = journal.state();
+  if (state === undefined) throw notRegistered();
+  if (state.rows.length === 0) {
+    throw new ProveError('prove.no-trials', 'Expected trials to report, found none.', {
+      next: 'Run the experiment first: writ experiment run FILE.',
+    });
+  }
+  const rows = reportRows(state);
+  mustBeGradedAlike(state, rows);
+  const trials = planTrials(state.registration).length;
+  const looked = state.deviations.some(
+    ({ kind, trials: at }) => kind === 'looked-early' && at === rows.length,
+  );
+  if (rows.length < trials && !looked) {
+    await journal.append({
+      type: 'deviated',
+      registration: null,
+      deviation: {
+        kind: 'looked-early',
+        at: clock.now(),
+        trials: rows.length,
+        paths: [],
+        reason: `a report was made after ${rows.length} of ${trials} trials`,
+      },
+    });
+  }
+  const now = journal.state() ?? state;
+  return sealed(now, rows, clock.now(), driftOf(now.registration, present));
+}
+
+/** The rows as they are published: with the registered grader's grades, and judged by the registered rules in their order. */
+export function reportRows(state: ExperimentState): readonly TrialRow[] {
+  const seen = new Set<string>();
+  return gradedRows(state, state.registration.grader.digest).map((row) => {
+    const verdict = outcomeOf(state.registration, row.side, row, seen);
+    for (const response of row.responses) seen.add(response);
+    return { ...row, ...verdict };
+  });
+}
+
+function mustBeGradedAlike(state: ExperimentState, rows: readonly TrialRow[]): void {
+  const other = state.grades.some(({ grader }) => grader !== state.registration.grader.digest);
+  const open = rows.filter(({ outcome, grader }) => outcome === 'answered' && grader === null).length;
+  if (!other || open === 0) return;
+  throw new ProveError(
+    'prove.mixed-graders',
+    `All trials should be graded by the registered grader; ${open} have a grade of an earlier one alone.`,
+    { next: 'Have them graded: writ experiment run FILE.' },
+  );
+}
+
+function sealed(state: ExperimentState, rows: readonly TrialRow[], madeAt: number, drift: Drift): Report {
+  const { registration, deviations, head } = state;
+  const derived = derivedOf(registration, rows, deviations);
+  const report = plain({
+    format: 'writ-experiment-report/1' as const,
+    madeAt,
+    registeredAt: state.registeredAt,
+    registration,
+    registrationDigest: registrationDigest(registration),
+    journal: head,
+    deviations,
+    trials: rows,
+    tableDigest: jsonDigest(plain(rows)),
+    ...derived,
+    drift,
+  });
+  return { ...report, digest: jsonDigest(report) };
+}
+
+export type Derived = Pick<Report, 'exploratory' | 'analysis' | 'claims' | 'scope' | 'notVerified'>;
+
+/** All of a report that follows from registration, rows and deviations. */
+export function derivedOf(
+  registration: Registration,
+  rows: readonly TrialRow[],
+  deviations: readonly Deviation[],
+): Derived {
+  const analysis = analyse(registration, rows);
+  const mixed = analysis.arms.control.environments.length + analysis.arms.treatment.environments.length;
+  const expected = environmentsExpected(registration);
+  const exploratory = deviations.length > 0 || mixed > expected;
+  return plain({
+    exploratory,
+    analysis,
+    claims: claimsOf(registration, analysis, exploratory).map((claim) => ({
+      ...claim,
+      text: claimText(claim),
+    })),
+    scope: scopeOf(registration),
+    notVerified: notVerifiedOf(registration, analysis, rows, mixed > expected),
+  });
+}
+
+/** Each arm has one environment for each workspace. More than that is a program or a machine that changed on the way. */
+function environmentsExpected({ items }: Registration): number {
+  return 2 * new Set(items.map(({ workspace }) => workspace)).size;
+}
+
+function scopeOf({ cell, scope, arms, build, items }: Registration): readonly string[] {
+  const models = [...new Set([arms.control.model, arms.treatment.model])].join(' and ');
+  return [
+    `Situations in which ${cell}.`,
+    `The agent ${arms.treatment.agent} on ${build.harness} with ${models}, and these ${items.length} items.`,
+    ...scope,
+    'Elsewhere nothing was measured, and nothing is said.',
+  ];
+}
+
+function notVerifiedOf(
+  registration: Registration,
+  { arms, asymmetry }: Analysis,
+  rows: readonly TrialRow[],
+  changed: boolean,
+): readonly string[] {
+  const unseen = rows.filter((row) => row.modelsSeen.length === 0).length;
+  const unsent = rows.filter((row) => row.promptSent === null).length;
+  const models = new Set([...arms.control.modelsSeen, ...arms.treatment.modelsSeen]);
+  const local = rows.every((row) => row.servers.every((server) => server === 'this machine'));
+  const unpriced = rows.filter((row) => row.usage.costUsd === null).length;
+  const said = (when: boolean, text: string) => (when ? [text] : []);
+  return [
+    ...registration.notVerified,
+    ...said(local, 'All answers came from a server on this machine: no model of a provider took part.'),
+    ...said(registration.primary === null, 'No metric was named as the one that decides.'),
+    ...said(registration.manipulation === null, 'No check was registered that the treated text acts.'),
+    ...said(
+      registration.modelSeen === null,
+      'The name under which the model must answer was not registered.',
+    ),
+    ...said(models.size > 1, `Several models answered: ${[...models].join(', ')}.`),
+    ...said(unseen > 0, `In ${unseen} trials the provider did not say which model answered.`),
+    ...said(unsent > 0, `In ${unsent} trials the record does not show the text that was sent.`),
+    ...said(unpriced > 0, `The cost of ${unpriced} trials is not known.`),
+    ...said(registration.canaries.length === 0, 'No canary of the experiment was looked for.'),
+    ...said(registration.horizonMs === null, 'No time limit was set, so no trial could time out.'),
+    ...said(changed, 'The program, the machine or a tool changed while the experiment ran.'),
+    ...said(
+      asymmetry.better + asymmetry.worse > 0 && asymmetry.p <= 0.05,
+      'One arm lost more trials than the other.',
+    ),
+    ...said(registration.grader.kind === 'judge', 'That the judge grades as people would was not measured.'),
+  ];
+}
+
+function driftOf(registration: Registration, present: Registration | null): Drift {
+  if (present === null) return { known: false, paths: [] };
+  const { design: _now, ...now } = present;
+  const { design: _then, ...then } = registration;
+  return { known: true, paths: differences(then, now) };
+}
+
+/** What a build says of itself, as one line. */
+export function buildText({ writ, node, platform, harness }: Build): string {
+  return `Writ ${writ}, Node ${node}, ${platform}, harness ${harness}`;
+}

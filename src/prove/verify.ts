@@ -1,0 +1,150 @@
+/** Verifies a report: every number is computed again from its own table, registration, seeds and hashes. */
+import { z } from 'zod';
+import { jsonDigest } from '../digest.ts';
+import { WritError } from '../errors.ts';
+import { ProveError } from './errors.ts';
+import { outcomeOf } from './outcome.ts';
+import { planTrials } from './plan.ts';
+import { differences, registrationDigest } from './registration.ts';
+import { derivedOf, type Report } from './report.ts';
+import { keyOf, type TrialRow } from './trial.ts';
+
+export interface Verification {
+  readonly ok: boolean;
+  readonly checks: readonly { readonly what: string; readonly ok: boolean; readonly found: string }[];
+  /** Numbers of the analysis and the claims that were computed again. */
+  readonly numbers: number;
+}
+
+// What is looked into before anything is computed; a report that lies deeper is found by its digests and numbers.
+const headSchema = z.looseObject({
+  format: z.literal('writ-experiment-report/1'),
+  registration: z.looseObject({
+    arms: z.looseObject({ control: z.looseObject({}), treatment: z.looseObject({}) }),
+    items: z.array(z.looseObject({ id: z.string() })),
+    repeats: z.int().min(1).max(1000),
+    seed: z.union([z.number(), z.string()]),
+  }),
+  trials: z.array(
+    z.looseObject({ item: z.string(), side: z.enum(['control', 'treatment']), repeat: z.number() }),
+  ),
+  deviations: z.array(z.looseObject({})),
+  claims: z.array(z.looseObject({ kind: z.string(), text: z.string() })),
+  digest: z.string(),
+});
+
+/** Reads a report from JSON text. Throws `prove.not-a-report`. */
+export function readReport(text: string, file: string): Report {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw notAReport(file, 'text that is no JSON', cause);
+  }
+  const head = headSchema.safeParse(value);
+  if (!head.success) throw notAReport(file, head.error.issues[0]?.message ?? 'another form', head.error);
+  return value as Report;
+}
+
+function notAReport(file: string, found: string, cause: unknown): ProveError {
+  return new ProveError(
+    'prove.not-a-report',
+    `Expected the report of an experiment in ${file}, found ${found}.`,
+    {
+      next: 'Name the report.json that writ experiment report wrote.',
+      details: { file },
+      cause,
+    },
+  );
+}
+
+/** Never throws for a report that is wrong: what does not hold is a check that failed. */
+export function verifyReport(report: Report): Verification {
+  const { digest, ...rest } = report;
+  const checks = [
+    check('the report is whole', () => same(jsonDigest(rest), digest)),
+    check('the registration has its digest', () =>
+      same(registrationDigest(report.registration), report.registrationDigest),
+    ),
+    check('the table has its digest', () => same(jsonDigest(report.trials), report.tableDigest)),
+    check('each trial is one of the plan, once', () => planFault(report)),
+    check('each trial is judged by the registered rules', () => outcomeFault(report)),
+    check('each result has the text of its arm', () => promptFault(report)),
+    check('all grades are of the registered grader', () => graderFault(report)),
+    check('analysis, claims and their words follow from the table', () => derivedFault(report)),
+  ];
+  return {
+    ok: checks.every(({ ok }) => ok),
+    checks,
+    numbers: numbersIn(report.analysis) + numbersIn(report.claims),
+  };
+}
+
+function check(what: string, fault: () => string): Verification['checks'][number] {
+  try {
+    const found = fault();
+    return { what, ok: found === '', found };
+  } catch (thrown) {
+    const said = thrown instanceof WritError ? thrown.message : 'it has another form than a report';
+    return { what, ok: false, found: said };
+  }
+}
+
+function same(now: string, said: string): string {
+  return now === said ? '' : `computed ${now.slice(0, 12)}, it says ${String(said).slice(0, 12)}`;
+}
+
+function named({ side, item, repeat }: TrialRow): string {
+  return `${side}, item '${item}', repeat ${repeat}`;
+}
+
+function planFault({ registration, trials }: Report): string {
+  const plan = new Map(planTrials(registration).map((trial) => [keyOf(trial), trial.position]));
+  const seen = new Set<string>();
+  for (const row of trials) {
+    const key = keyOf(row);
+    if (plan.get(key) !== row.position) return `${named(row)} is not in the plan at ${row.position}`;
+    if (seen.has(key)) return `${named(row)} stands twice`;
+    seen.add(key);
+  }
+  const runs = new Set(trials.map((row) => row.run));
+  return runs.size === trials.length ? '' : 'one run stands for several trials';
+}
+
+function outcomeFault({ registration, trials }: Report): string {
+  const seen = new Set<string>();
+  for (const row of trials) {
+    const { outcome, reason } = outcomeOf(registration, row.side, row, seen);
+    for (const response of row.responses) seen.add(response);
+    if (outcome !== row.outcome || reason !== row.reason)
+      return `${named(row)} is ${outcome}, it says ${row.outcome}`;
+  }
+  return '';
+}
+
+function promptFault({ registration, trials }: Report): string {
+  const wrong = trials.find(
+    (row) => row.outcome !== 'invalid' && row.prompt !== registration.arms[row.side].prompt,
+  );
+  return wrong === undefined ? '' : named(wrong);
+}
+
+function graderFault({ registration, trials }: Report): string {
+  const wrong = trials.find((row) => row.grader !== null && row.grader !== registration.grader.digest);
+  return wrong === undefined ? '' : `${named(wrong)} was graded by another`;
+}
+
+function derivedFault({ registration, trials, deviations, ...report }: Report): string {
+  const now = derivedOf(registration, trials, deviations);
+  const { exploratory, analysis, claims, scope, notVerified } = report;
+  const paths = differences({ exploratory, analysis, claims, scope, notVerified }, now);
+  return paths.length === 0
+    ? ''
+    : `differs in ${paths.slice(0, 4).join(', ')}${paths.length > 4 ? ', …' : ''}`;
+}
+
+function numbersIn(value: unknown): number {
+  if (typeof value === 'number') return 1;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>((total, one) => total + numbersIn(one), 0);
+}
