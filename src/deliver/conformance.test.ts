@@ -244,6 +244,15 @@ describe.each(adapters.map((adapter) => [adapter.name, adapter] as const))('%s',
     });
   });
 
+  test('exact is for replace alone, where there is a prompt of a vendor that could stay', () => {
+    for (const intent of able) {
+      const exact = () => planOf(adapter, { intent, fidelity: 'exact' });
+      if (intent === 'replace' || adapter.needsCell === false) expect(exact().fidelity).toBe('exact');
+      else
+        expect(refusalOf(exact)).toMatchObject({ code: 'deliver.residue', details: { field: 'fidelity' } });
+    }
+  });
+
   test('a measured cell beats every table', () => {
     if (adapter.needsCell === false) return;
     const [intent = 'replace'] = able;
@@ -293,6 +302,27 @@ describe.each(adapters.map((adapter) => [adapter.name, adapter] as const))('%s',
     }
     // Each outside program that ships with cells can be asked for what was measured.
     if (adapter.program !== null) expect(adapter.cells.length).toBeGreaterThan(0);
+  });
+
+  test('what is no request is no request here either', () => {
+    for (const text of [null, 7, undefined])
+      expect(refusalOf(() => planOf(adapter, { text: text as unknown as string }))).toMatchObject({
+        code: 'deliver.bad-request',
+        details: { field: 'text' },
+      });
+    expect(refusalOf(() => planOf(adapter, { model: '--version' }))).toMatchObject({
+      code: 'deliver.bad-request',
+      details: { field: 'model' },
+    });
+  });
+
+  test('a variable too large to start a program with is refused by its name, without its value', () => {
+    if (adapter.dimensions.env === undefined) return;
+    const [intent = 'replace'] = able;
+    const error = refusalOf(() => planOf(adapter, { intent, env: { CANARY: 'hush'.repeat(40_000) } }));
+    expect(error).toMatchObject({ code: 'deliver.too-large', kind: 'refused' });
+    expect(error.message).toMatch(/CANARY: 160007 bytes/);
+    expect(JSON.stringify(error)).not.toContain('hush');
   });
 
   test('a variable that steers the harness itself cannot be set by a request', () => {

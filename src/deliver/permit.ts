@@ -63,7 +63,8 @@ function controlOf(
       able,
     });
   }
-  if (fidelity === 'exact' && intent !== 'replace')
+  // Ours has no prompt of its own that could stay.
+  if (fidelity === 'exact' && intent !== 'replace' && adapter.needsCell !== false)
     throw refusal(
       'deliver.residue',
       `${adapter.name} keeps its own prompt when it is asked to ${intent}, so nothing can be exact.`,

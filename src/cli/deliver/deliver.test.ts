@@ -90,8 +90,10 @@ test.each([
   ],
   [['plain', '--harness', 'acp'], 'deliver.unmeasured', 'intent'],
 ])('%j is refused: %s', async (argv, errorCode, field) => {
+  const before = await everything();
   const { code, stdout } = await deliver(...argv, '--json');
   expect(code).toBe(3);
+  expect(await everything()).toEqual(before);
   expect(JSON.parse(stdout).error).toMatchObject({ code: errorCode, kind: 'refused', details: { field } });
 });
 
