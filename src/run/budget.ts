@@ -19,6 +19,7 @@ export interface Budget {
   charge(reservation: number, actual: BudgetAmount, unknown?: readonly BudgetCounter[]): readonly Overrun[];
   /** Charges what was used without having been set aside; what goes beyond what was left is overrun. */
   spend(amount: BudgetAmount): readonly Overrun[];
+  /** What is left here and in every budget above. */
   left(counter: BudgetCounter): number | null;
   report(): BudgetReport;
 }
@@ -62,11 +63,20 @@ export function checkLimits(limits: BudgetLimits): void {
   }
 }
 
-/** A budget that starts with `spent` already used, as a resumed run does. */
-export function openBudget(limits: BudgetLimits, spent: BudgetAmount = {}): Budget {
+/** What a budget hands on to the one above: a child's own time passes beside its parent's, not after it. */
+function summed(amount: BudgetAmount): BudgetAmount {
+  const { wallTimeMs: _time, depth: _depth, ...others } = amount;
+  return others;
+}
+
+/**
+ * A budget that starts with `spent` already used, as a resumed run does. Under `above`, each amount is drawn from both or
+ * from neither, in one go; what is in `spent` was drawn above before.
+ */
+export function openBudget(limits: BudgetLimits, spent: BudgetAmount = {}, above?: Budget): Budget {
   checkLimits(limits);
   const lines = new Map<BudgetCounter, Line>();
-  const open = new Map<number, BudgetAmount>();
+  const open = new Map<number, { readonly amount: BudgetAmount; readonly above: number }>();
   let lastId = 0;
   const line = (counter: BudgetCounter): Line => {
     let found = lines.get(counter);
@@ -76,11 +86,17 @@ export function openBudget(limits: BudgetLimits, spent: BudgetAmount = {}): Budg
     }
     return found;
   };
-  const left = (counter: BudgetCounter): number | null => {
+  const ownLeft = (counter: BudgetCounter): number | null => {
     const limit = limits[counter];
     if (limit === undefined) return null;
     const at = line(counter);
     return Math.max(0, limit - at.used - at.reserved);
+  };
+  const left = (counter: BudgetCounter): number | null => {
+    const own = ownLeft(counter);
+    const shared = counter === 'wallTimeMs' || counter === 'depth' ? null : (above?.left(counter) ?? null);
+    if (own === null || shared === null) return own ?? shared;
+    return Math.min(own, shared);
   };
   for (const counter of counters) {
     if (limits[counter] !== undefined || spent[counter] !== undefined)
@@ -93,21 +109,25 @@ export function openBudget(limits: BudgetLimits, spent: BudgetAmount = {}): Budg
       for (const counter in amount) {
         if (!isCounter(counter)) continue;
         const wanted = amount[counter] ?? 0;
-        const room = left(counter);
+        const room = ownLeft(counter);
         if (room !== null && wanted > room) {
           return { granted: false, counter, limit: limits[counter] ?? 0, left: room, wanted };
         }
       }
+      const drawn = above?.reserve(summed(amount));
+      if (drawn?.granted === false) return drawn;
       for (const counter in amount) if (isCounter(counter)) line(counter).reserved += amount[counter] ?? 0;
       lastId += 1;
-      open.set(lastId, amount);
+      open.set(lastId, { amount, above: drawn?.id ?? 0 });
       return { granted: true, id: lastId };
     },
     charge(reservation, actual, unknown = []) {
-      const amount = open.get(reservation);
+      const held = open.get(reservation);
       // Settled once already: a second settlement must not give room back twice.
-      if (amount === undefined) return [];
+      if (held === undefined) return [];
       open.delete(reservation);
+      const { amount } = held;
+      above?.charge(held.above, summed(actual), unknown);
       const overruns: Overrun[] = [];
       for (const counter in { ...amount, ...actual }) {
         if (!isCounter(counter)) continue;
@@ -137,6 +157,7 @@ export function openBudget(limits: BudgetLimits, spent: BudgetAmount = {}): Budg
         at.overrun += actual - room;
         overruns.push({ counter, reserved: room, actual });
       }
+      above?.spend(summed(amount));
       return overruns;
     },
     report() {
