@@ -1,5 +1,5 @@
 /** `writ run --harness` for an agent program: what it is given, what is asked of the caller, and what the record shows. */
-import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recorded } from '../../deliver/drive/drive.cases.ts';

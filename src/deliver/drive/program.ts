@@ -196,18 +196,22 @@ async function readOut(reading: Promise<void>, at: Reading): Promise<void> {
   }
 }
 
-/** Writes all of it. Node waits for a slow reader; a reader that closes its end early is told of, and is no crash. */
+/** Writes all of it. Node waits for a slow reader; one that closes its end early, or ends, is no crash and is told of. */
 function feed(child: ChildProcessWithoutNullStreams, text: string | null) {
-  let fault: string | null = null;
+  let reason = '';
   let flushed = text === null || text === '';
   child.stdin.on('error', (error) => {
-    if (!flushed)
-      fault ??= `It closed its input before all ${Buffer.byteLength(text ?? '')} bytes were written (${systemCode(error) ?? messageOf(error)}).`;
+    reason = ` (${systemCode(error) ?? messageOf(error)})`;
   });
-  child.stdin.end(text ?? '', () => {
+  // The callback of `end` is also called where it failed.
+  child.stdin.once('finish', () => {
     flushed = true;
   });
-  return { fault: () => fault };
+  child.stdin.end(text ?? '');
+  const bytes = Buffer.byteLength(text ?? '');
+  return {
+    fault: () => (flushed ? null : `it closed its input before all ${bytes} bytes were written${reason}`),
+  };
 }
 
 function after(ms: number): Promise<void> {

@@ -1,0 +1,99 @@
+/** Which version of a program is installed: asked of the program once, and kept until its file changes. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { stateFolder } from '../../ledger/locate.ts';
+import type { Adapter } from '../adapter.ts';
+import { markVariable, programEnvironment } from './environment.ts';
+import { runProgram } from './program.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface AskOptions {
+  /** The path of the program. */
+  readonly program: string;
+  readonly env: Environment;
+  readonly signal: AbortSignal;
+  /** By default half a minute: some programs take long to load. */
+  readonly timeoutMs?: number;
+}
+
+const known = z.record(z.string(), z.strictObject({ file: z.string(), version: z.string() }));
+
+/**
+ * The version as the program prints it, `1.2.3`; null where it says none. A program that was asked before and whose file
+ * is the same is not started again.
+ */
+export async function installedVersion(adapter: Adapter, options: AskOptions): Promise<string | null> {
+  if (adapter.versionArgv.length === 0) return null;
+  const path = join(stateFolder(options.env), 'writ', 'versions.json');
+  const file = await identityOf(options.program);
+  const before = await readKnown(path);
+  const kept = before[options.program];
+  if (file !== null && kept?.file === file) return kept.version;
+  const version = await ask(adapter, options);
+  if (version !== null && file !== null)
+    await keep(path, { ...before, [options.program]: { file, version } });
+  return version;
+}
+
+// An update leaves the time of a file's content as it was packed, but not the time at which the file came to be.
+async function identityOf(program: string): Promise<string | null> {
+  try {
+    const real = await realpath(program);
+    const { ino, size, ctimeMs } = await stat(real);
+    return `${real}:${ino}:${size}:${ctimeMs}`;
+  } catch {
+    return null;
+  }
+}
+
+async function ask(
+  { versionArgv }: Adapter,
+  { program, env, signal, timeoutMs = 30_000 }: AskOptions,
+): Promise<string | null> {
+  const lines: string[] = [];
+  const value = `version-${randomUUID()}`;
+  const plan = { env: {}, inherit: [], workspace: tmpdir() };
+  await runProgram(
+    {
+      program,
+      argv: versionArgv,
+      // Not in a folder whose settings it might read.
+      cwd: tmpdir(),
+      env: programEnvironment(plan, env, value),
+      stdin: null,
+      mark: `${markVariable}=${value}`,
+    },
+    {
+      onStart: () => {},
+      onLines: async (more) => {
+        lines.push(...more);
+      },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    },
+  );
+  return /\d+\.\d+\.\d+[\w.+-]*/.exec(lines.join('\n'))?.[0] ?? null;
+}
+
+async function readKnown(path: string): Promise<z.output<typeof known>> {
+  try {
+    return known.safeParse(JSON.parse(await readFile(path, 'utf8'))).data ?? {};
+  } catch {
+    return {};
+  }
+}
+
+// What cannot be kept is asked again the next time.
+async function keep(path: string, versions: z.output<typeof known>): Promise<void> {
+  const part = `${path}.${randomUUID()}.part`;
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(part, JSON.stringify(versions), { mode: 0o600 });
+    await rename(part, path);
+  } catch {
+    await rm(part, { force: true });
+  }
+}
