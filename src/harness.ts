@@ -1,12 +1,14 @@
 /** The port to an agent program, ours or a vendor's: what it declares, and how one session of it is driven. */
 import type { Clock } from './clock.ts';
-import type { BudgetAmount, BudgetCounter } from './protocol/budget.ts';
+import type { ErrorJson } from './errors.ts';
+import type { BudgetAmount, BudgetCounter, BudgetLimits } from './protocol/budget.ts';
 import type { Composition } from './protocol/composition.ts';
 import type { EffectCall, EffectOutcome, NonDispatch, Observation } from './protocol/effect.ts';
 import type { EventBody, LiveDelta, RunEvent } from './protocol/events.ts';
 import type { HarnessOutcome } from './protocol/outcome.ts';
 import type { Blob } from './protocol/record.ts';
 import type { Ticket } from './protocol/ticket.ts';
+import type { Usage } from './protocol/usage.ts';
 
 /** How far a harness really does a thing: it stops what is not allowed, it only reports it, or neither. */
 export type Guarantee = 'enforced' | 'observed' | 'none';
@@ -59,7 +61,12 @@ export interface Harness {
   /** The model it will ask; null where the harness chooses. */
   readonly model: string | null;
   /** Throws what makes the session impossible (a clash of tool names, an unknown model) before anything is recorded. */
-  project(request: { readonly capabilities: readonly string[]; readonly task: string }): Promise<Projection>;
+  project(request: {
+    readonly capabilities: readonly string[];
+    readonly task: string;
+    /** Only these, where given: a child sees no tool that its parent does not hand on. */
+    readonly tools?: readonly string[];
+  }): Promise<Projection>;
   /** The limits it cannot keep, for instance money where the model's price is unknown. Empty when it can keep them all. */
   unkeepable(
     limits: readonly BudgetCounter[],
@@ -105,6 +112,44 @@ export type Approval =
   /** Nobody was there to ask and the run may not wait: it ends as refused. */
   | { readonly answer: 'nobody'; readonly reason: string }
   | { readonly answer: 'paused' };
+
+/**
+ * A task for a child: an ordinary run of the same harness with this run as its parent, in a session and a conversation of
+ * its own. What it may do and use is a part of what this run may, and everything it uses is drawn from this run's budget.
+ */
+export interface ChildRequest {
+  /** Which child of this run it is. Asked for again under the same key, as after a crash, it is told or carried on. */
+  readonly key: string;
+  readonly task: string;
+  /** One sentence for the record. */
+  readonly reason: string;
+  /** The composed text of this run, or this text in its place. */
+  readonly instructions: 'parent' | { readonly text: string };
+  /** Each must be held by this run. */
+  readonly capabilities: readonly string[];
+  /** Each must be shown by this session. */
+  readonly tools: readonly string[];
+  /** What this run has and the child has not, with a reason for the record. */
+  readonly withheld: readonly { readonly name: string; readonly reason: string }[];
+  readonly limits: BudgetLimits;
+}
+
+/** How a child ended. `child` is its run; null where none was made. */
+export type ChildEnd = { readonly usage: Usage } & (
+  | { readonly status: 'completed'; readonly child: string; readonly answer: string }
+  | {
+      readonly status: 'failed' | 'refused' | 'cancelled' | 'unknown';
+      readonly child: string | null;
+      readonly error: ErrorJson;
+    }
+  /** It waits for a person, and so must this run: `ticket` says what for, null where `error` does. */
+  | {
+      readonly status: 'paused';
+      readonly child: string;
+      readonly ticket: Ticket | null;
+      readonly error: ErrorJson | null;
+    }
+);
 
 /** What a harness gets from the runtime. Only `run` implements it; a harness never sees the ledger. */
 export interface Host {
@@ -152,4 +197,10 @@ export interface Host {
     question: Omit<Ticket, 'id' | 'digest'>,
     signal?: AbortSignal,
   ): Promise<Approval & { readonly ticket: Ticket }>;
+  /**
+   * Has a child work on a task, and resolves with how it ended, within bounded time after the signal (of a part of the
+   * run, or the run's) aborts. What may not begin ends as refused, with an error of `run` or a spent budget, and no child
+   * is made. Rejects only if the record fails.
+   */
+  child(request: ChildRequest, signal?: AbortSignal): Promise<ChildEnd>;
 }
