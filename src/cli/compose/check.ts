@@ -12,7 +12,7 @@ export function checkCommand({ context, command, done }: NewCommand) {
   const check = command('check')
     .summary('verify the lock, the changelog and the text')
     .description(
-      'Verifies the pins of writ.lock.json, the sentences listed in PROMPT_CHANGELOG.md, and that no text names a tool\nwhich its situation does not offer. Ends with 1 if something is wrong; warnings alone do not count.',
+      'Verifies the pins of writ.lock.json, the sentences listed in PROMPT_CHANGELOG.md, that no text names a tool which\nits situation does not offer, and that each report cited as evidence covers every situation in which its fragment is left out. Ends with 1 if something is wrong; warnings alone do not count.',
     )
     .argument('<agent>', 'the agent folder', givenPath('AGENT'))
     .option('--json', 'print the findings as one JSON object');
@@ -36,16 +36,19 @@ interface Checked {
   /** How many pinned texts there are, and of how many baselines the changelog speaks. */
   readonly pins: number;
   readonly baselines: number;
+  /** How many reports its fragments cite. */
+  readonly reports: number;
   readonly findings: readonly Finding[];
 }
 
 async function checkAgent(context: Context, agent: Agent): Promise<Checked> {
-  const [files, { lockFile, namedTexts, readLock }, { lockFindings }, lint, { tools }] = await Promise.all([
+  const [files, { lockFile, namedTexts, readLock }, { lockFindings }, lint, { tools }, { citedFindings }] = await Promise.all([
     import('../../compose/load/proof-files.ts'),
     import('../../compose/proof/lock.ts'),
     import('../../compose/proof/lock-findings.ts'),
     import('../../compose/proof/lint.ts'),
     import('../../catalog.ts'),
+    import('./evidence.ts'),
   ]);
   const bytes = await files.readFragmentFiles(agent);
   const named = await namedTexts(agent, files.digestsOf(bytes));
@@ -53,14 +56,17 @@ async function checkAgent(context: Context, agent: Agent): Promise<Checked> {
   const lock = written === undefined ? null : readLock(written);
   const capabilities = new Map<string, string>(tools.map((tool) => [tool.name, tool.capability]));
   const changes = await changelog(context, agent);
+  const cited = await citedFindings(agent, (one) => files.evidenceLine(bytes, one));
   return {
     pins: named.texts.length,
     baselines: changes.baselines,
+    reports: cited.reports,
     findings: [
       ...(await lockFindings(agent, named, lock, await pinnedTexts(context, agent))),
       ...changes.findings,
       ...lint.toolFindings(agent, named.texts, capabilities, (one) => files.bodyLine(bytes, one)),
       ...lint.unusedFindings(agent),
+      ...cited.findings,
     ],
   };
 }
@@ -144,14 +150,15 @@ async function baselineText(
   }
 }
 
-function report({ pins, baselines, findings }: Checked): string {
+function report({ pins, baselines, reports, findings }: Checked): string {
   const errors = findings.filter((one) => one.level === 'error').length;
   const warnings = findings.length - errors;
   const lines = findings.flatMap(({ level, rule, file, line, message, more }) => [
     `${level} ${rule}: ${file === null ? '' : `${file}${line === null ? '' : `:${line}`}: `}${message}`,
     ...more.map((one) => `    ${one}`),
   ]);
-  const what = `${count(pins, 'pinned text')}, ${count(baselines, 'baseline')}`;
+  const cited = reports === 0 ? '' : `, ${count(reports, 'report')}`;
+  const what = `${count(pins, 'pinned text')}, ${count(baselines, 'baseline')}${cited}`;
   const verdict = errors === 0 ? 'ok' : `${count(errors, 'error')}`;
   return visible(`${[...lines, `${verdict}, ${count(warnings, 'warning')}: ${what}`].join('\n')}\n`);
 }

@@ -25,6 +25,12 @@ export function bodyLine(files: ReadonlyMap<string, Uint8Array>, { file, body }:
   return text.slice(0, text.length - body.length).split('\n').length;
 }
 
+/** The line of its file, from 1, on which a fragment's header says its evidence; 1 where it does not. */
+export function evidenceLine(files: ReadonlyMap<string, Uint8Array>, { file }: Fragment): number {
+  const lines = new TextDecoder().decode(files.get(file)).split('\n');
+  return lines.findIndex((line) => line.startsWith('evidence:')) + 1 || 1;
+}
+
 /** A text file inside the agent folder; undefined where there is none. Throws `compose.unreadable`. */
 export async function readBeside(folder: string, name: string): Promise<string | undefined> {
   const path = resolve(folder, name);

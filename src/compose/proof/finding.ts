@@ -13,6 +13,13 @@ export const findingRules = {
   'changelog-baseline': 'error',
   'changelog-unlisted': 'error',
   'changelog-not-so': 'error',
+  'evidence-unreadable': 'error',
+  'evidence-not-verified': 'error',
+  'evidence-other-pack': 'error',
+  'evidence-no-verdict': 'error',
+  'evidence-uncovered': 'error',
+  'evidence-exploratory': 'warning',
+  'evidence-stale': 'warning',
 } as const satisfies Readonly<Record<string, 'error' | 'warning'>>;
 
 export type FindingRule = keyof typeof findingRules;

@@ -1,0 +1,341 @@
+/** Running an experiment: each trial once, what is lost and what is invalid, judges, stops and what comes after them. */
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../clock.ts';
+import { memoryStore } from '../ledger/stores/memory.ts';
+import { noUsage } from '../protocol/usage.ts';
+import type { RunRequest } from './experiment-run.ts';
+import type { JudgePrompt } from './grade/grader.ts';
+import { type Journal, openJournal } from './journal.ts';
+import type { Canary } from './measure.ts';
+import { register } from './register.ts';
+import { makeReport } from './report.ts';
+import { runExperiment } from './run-experiment.ts';
+import { executeBy, experimentFolder, type Opened, openFolder, type Told } from './trials.cases.ts';
+import { build } from './trials.cases.ts';
+import { verifyReport } from './verify.ts';
+
+const folders: string[] = [];
+const journals: Journal[] = [];
+afterEach(async () => {
+  for (const journal of journals.splice(0)) await journal.close();
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+interface Rig {
+  readonly opened: Opened;
+  readonly journal: Journal;
+  readonly store: ReturnType<typeof memoryStore>;
+  run(tell: (request: RunRequest) => Told | Promise<Told>, more?: Partial<Parameters<typeof runExperiment>[0]>): ReturnType<typeof runExperiment>;
+}
+
+async function rig(folder: string, surroundings: Parameters<typeof openFolder>[1] = {}): Promise<Rig> {
+  folders.push(folder);
+  const opened = await openFolder(folder, surroundings);
+  const journal = await openJournal(join(folder, 'record'), systemClock);
+  journals.push(journal);
+  await register(journal, opened.registration, { clock: systemClock });
+  const store = memoryStore({ clock: systemClock });
+  return {
+    opened,
+    journal,
+    store,
+    run: (tell, more = {}) =>
+      runExperiment({
+        journal,
+        store,
+        items: opened.experiment.items,
+        grader: opened.grader,
+        build,
+        execute: executeBy(store, opened, tell),
+        clock: systemClock,
+        signal: new AbortController().signal,
+        canaries: [],
+        ...more,
+      }),
+  };
+}
+
+const report = (one: Rig) => makeReport(one.journal, { clock: systemClock, present: one.opened.registration });
+const kinds = async (one: Rig) => (await report(one)).claims.map((claim) => claim.kind);
+
+describe('each trial', () => {
+  test('is a run of its own: ten repeats are ten calls of each arm and item', async () => {
+    const one = await rig(await experimentFolder('', { items: 6, repeats: 10 }));
+    const calls = new Map<string, number>();
+    const summary = await one.run(({ side, task }) => {
+      calls.set(`${side} ${task}`, (calls.get(`${side} ${task}`) ?? 0) + 1);
+      return {};
+    });
+    expect(summary).toEqual({ trials: 120, done: 120, here: 120, complete: true });
+    expect([...calls.values()]).toEqual(Array(12).fill(10));
+  });
+
+  test('whose answer comes out of a cache is invalid, and its pair leaves', async () => {
+    const one = await rig(await experimentFolder('', { items: 6, repeats: 10 }));
+    await one.run(({ side, task }) => ({ response: `${side} ${task}` }));
+    const { trials, analysis, claims } = await report(one);
+    expect(trials.filter((row) => row.outcome === 'answered')).toHaveLength(12);
+    expect(trials.find((row) => row.outcome === 'invalid')?.reason).toMatch(/out of a cache/);
+    expect(analysis.lost).toMatchObject({ pairs: 54, of: 60 });
+    expect(claims[0]?.kind).toBe('inconclusive');
+  });
+
+  test('gets a fresh workspace, which is gone when it is graded', async () => {
+    const folder = await experimentFolder('workspace: agent', { items: 6 });
+    const one = await rig(folder);
+    const seen: string[][] = [];
+    await one.run(async ({ workspace }) => {
+      seen.push(await readdir(workspace));
+      await writeFile(join(workspace, 'left-behind'), 'by an earlier trial');
+      return {};
+    });
+    expect(new Set(seen.map((names) => names.sort().join()))).toEqual(new Set(['agent.yaml,instructions']));
+    expect(await readdir(join(folder, 'record/work'))).toEqual([]);
+    expect(await readdir(join(folder, 'agent'))).toEqual(['agent.yaml', 'instructions']);
+  });
+
+  test.each<[string, Told, RegExp]>([
+    ['another text', { system: 'Answer questions.\nAnd be nice.' }, /text is not the one of its arm/],
+    ['another model', { model: 'local/other' }, /its model is local\/other/],
+    ['another model that answers', { modelSeen: 'cheap-1' }, /cheap-1 answered/],
+  ])('with %s is invalid and never counted for the other arm', async (_what, told, reason) => {
+    const one = await rig(await experimentFolder('modelSeen: scripted-1'));
+    await one.run(({ side, task }) => (side === 'treatment' && task === 'Task 1?' ? told : {}));
+    const { trials, analysis } = await report(one);
+    const invalid = trials.filter((row) => row.outcome === 'invalid');
+    expect(invalid.map(({ item, side }) => [item, side])).toEqual([['i1', 'treatment']]);
+    expect(invalid[0]?.reason).toMatch(reason);
+    expect(analysis.arms.control.outcomes.answered).toBe(8);
+    expect(analysis.lost.pairs).toBe(1);
+  });
+
+  test('in which a canary reached the model is invalid', async () => {
+    const one = await rig(await experimentFolder());
+    const canaries: Canary[] = [{ name: 'memory', text: 'Read everything first' }];
+    await one.run(() => ({}), { canaries });
+    const invalid = (await report(one)).trials.filter((row) => row.outcome === 'invalid');
+    expect(new Set(invalid.map((row) => `${row.side}: ${row.reason}`))).toEqual(
+      new Set(['control: it was sent a canary: memory']),
+    );
+  });
+});
+
+describe('outages', () => {
+  const sixOf20 = ({ side, task }: RunRequest): Told =>
+    side === 'treatment' && Number(/\d+/.exec(task)?.[0]) <= 6
+      ? { calls: [{ tool: 'run', code: 'sandbox.unavailable' }], answer: 'no' }
+      : {};
+
+  test('take their pairs out of both arms; above the limit nothing is said', async () => {
+    const one = await rig(await experimentFolder('', { items: 20 }));
+    await one.run(sixOf20);
+    const { analysis, claims } = await report(one);
+    expect(analysis.arms.treatment.outcomes).toMatchObject({ answered: 14, outage: 6 });
+    expect(analysis.metrics[0]).toMatchObject({ estimate: { items: 14, control: 1, treatment: 1 } });
+    expect(analysis.asymmetry).toMatchObject({ better: 0, worse: 6 });
+    expect(claims).toEqual([
+      expect.objectContaining({ kind: 'inconclusive', reason: 'lost-pairs', lost: 6, of: 20, limit: 0.1 }),
+    ]);
+  });
+
+  test('below a registered limit leave a result, and the counts are shown', async () => {
+    const one = await rig(await experimentFolder('errors: { limit: 0.4 }', { items: 20 }));
+    await one.run(sixOf20);
+    const { analysis, claims } = await report(one);
+    expect([claims[0]?.kind, analysis.lost.pairs]).toEqual(['no-effect-detected', 6]);
+  });
+
+  test('what the agent brought about itself is a result and no pass', async () => {
+    const one = await rig(await experimentFolder());
+    await one.run(({ side }) => (side === 'treatment' ? { status: 'failed', code: 'budget.exhausted' } : {}));
+    const { analysis, claims } = await report(one);
+    expect(analysis.arms.treatment.outcomes).toMatchObject({ answered: 0, 'agent-failure': 8 });
+    expect(claims[0]).toMatchObject({ kind: 'worse', control: 1, treatment: 0 });
+  });
+
+  test('are told apart by the registered codes alone', async () => {
+    const one = await rig(await experimentFolder('errors: { outage: ["native.*"], limit: 0.9 }'));
+    await one.run(({ task }) => (task === 'Task 1?' ? { status: 'failed', code: 'native.answer-empty' } : task === 'Task 2?' ? { status: 'failed', code: 'model.unreachable' } : {}));
+    const { arms } = (await report(one)).analysis;
+    expect(arms.control.outcomes).toMatchObject({ answered: 6, outage: 1, 'agent-failure': 1 });
+  });
+
+  test('five in a row end the call, and the trials that are left go on later', async () => {
+    const one = await rig(await experimentFolder('', { items: 20 }));
+    const down = one.run(() => ({ status: 'failed', code: 'model.unauthorized' }));
+    await expect(down).rejects.toMatchObject({ code: 'prove.outages' });
+    expect(one.journal.state()?.rows).toHaveLength(5);
+    expect(await one.run(() => ({}))).toMatchObject({ here: 35, complete: true });
+  });
+});
+
+describe('a stop', () => {
+  test('loses no finished trial, and what was cut off begins anew', async () => {
+    const one = await rig(await experimentFolder());
+    const stop = new AbortController();
+    let trials = 0;
+    const first = await one.run(
+      () => {
+        trials += 1;
+        if (trials < 4) return {};
+        stop.abort();
+        return { status: 'cancelled', code: 'run.cancelled' };
+      },
+      { signal: stop.signal },
+    );
+    expect(first).toEqual({ trials: 16, done: 3, here: 3, complete: false });
+    const second = await one.run(() => ({}));
+    expect(second).toEqual({ trials: 16, done: 16, here: 13, complete: true });
+    const { trials: rows } = await report(one);
+    expect(rows.map((row) => row.interrupted).reduce((a, b) => a + b)).toBe(1);
+    expect(new Set(rows.map((row) => row.run)).size).toBe(16);
+  });
+
+  test('a run that ended before its line was written is not run again', async () => {
+    const one = await rig(await experimentFolder());
+    const record = executeBy(one.store, one.opened, () => ({ answer: 'no' }));
+    const { registration } = one.opened;
+    const state = one.journal.state();
+    await record({
+      side: 'control',
+      task: registration.items[0]?.task ?? '',
+      workspace: '',
+      stamp: { experiment: state?.id ?? '', item: 'i1', side: 'control', repeat: 1 },
+      signal: new AbortController().signal,
+    });
+    expect(await one.run(() => ({}))).toMatchObject({ done: 16, here: 15 });
+    const row = (await report(one)).trials.find((one) => one.item === 'i1' && one.side === 'control');
+    expect(row).toMatchObject({ outcome: 'answered', score: 0 });
+  });
+
+  test('works at most so many trials at once, and begins at most so many a minute', async () => {
+    const one = await rig(await experimentFolder());
+    let [busy, most] = [0, 0];
+    const started: number[] = [];
+    await one.run(
+      async () => {
+        busy += 1;
+        most = Math.max(most, busy);
+        started.push(performance.now());
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        busy -= 1;
+        return {};
+      },
+      { limits: { concurrency: 3, startsPerMinute: 6000 } },
+    );
+    expect(most).toBe(3);
+    expect((started.at(-1) ?? 0) - (started[0] ?? 0)).toBeGreaterThan(140);
+  });
+});
+
+describe('a judge', () => {
+  const asks = 'grader: x';
+  const judged = async (instructions: string, model: string, score: (prompt: JudgePrompt) => number) => {
+    const prompts: JudgePrompt[] = [];
+    const folder = await experimentFolder('', {
+      grader: `{ kind: judge, model: ${model}, prompt: judge.md, version: "1", lowest: 1, highest: 5 }`,
+    });
+    await writeFile(join(folder, 'judge.md'), instructions);
+    const judge = async (prompt: JudgePrompt) => {
+      prompts.push(prompt);
+      return { text: `Well. {"score": ${score(prompt)}}`, modelSeen: 'judge-1', usage: noUsage };
+    };
+    return { folder, prompts, judge };
+  };
+
+  test('does not learn of which arm an answer is, and grades the arms mixed', async () => {
+    const { folder, prompts, judge } = await judged('Judge.', 'local/judge', () => 4);
+    const one = await rig(folder, { judge });
+    await one.run(({ side }) => ({ answer: side === 'control' ? 'first' : 'second' }));
+    expect(prompts).toHaveLength(16);
+    for (const prompt of prompts) expect(JSON.stringify(prompt)).not.toMatch(/control|treatment|ritual|run_|session_/);
+    const order = prompts.map((prompt) => (prompt.case.includes('first') ? 'c' : 't')).join('');
+    expect(order).not.toMatch(/^(c+t+|t+c+|(ct)+|(tc)+)$/);
+    const { trials } = await report(one);
+    expect(trials.every((row) => row.score === 0.75)).toBe(true);
+    expect(asks).toBe('grader: x');
+  });
+
+  test('that is another one gives other grades, and grades of two are never compared', async () => {
+    const { folder, prompts, judge } = await judged('Judge.', 'local/judge', () => 5);
+    const one = await rig(folder, { judge });
+    await one.run(() => ({}));
+    await writeFile(join(folder, 'judge.md'), 'Judge more strictly.');
+    const strict = await openFolder(folder, {
+      judge: async (prompt) => {
+        prompts.push(prompt);
+        return { text: '{"score": 1}', modelSeen: 'judge-1', usage: noUsage };
+      },
+    });
+    await register(one.journal, strict.registration, { clock: systemClock, deviation: 'the judge was too kind' });
+    await expect(report(one)).rejects.toMatchObject({ code: 'prove.mixed-graders' });
+    await one.run(() => ({}), { grader: strict.grader });
+    const { trials, exploratory } = await report(one);
+    expect(prompts).toHaveLength(32);
+    expect([new Set(trials.map((row) => row.score)), exploratory]).toEqual([new Set([0]), true]);
+  });
+
+  test('that gives no score is asked again, and is then an outage', async () => {
+    const { folder, prompts } = await judged('Judge.', 'local/judge', () => 5);
+    const one = await rig(folder, {
+      judge: async (prompt) => {
+        prompts.push(prompt);
+        return { text: 'I cannot say.', modelSeen: null, usage: noUsage };
+      },
+    });
+    await one.run(() => ({}));
+    expect(prompts).toHaveLength(48);
+    expect(await kinds(one)).toEqual(['inconclusive']);
+  });
+
+  test('without a model to ask is refused', async () => {
+    const { folder } = await judged('Judge.', 'local/judge', () => 5);
+    const one = await rig(folder);
+    await expect(one.run(() => ({}))).rejects.toMatchObject({ code: 'prove.no-judge' });
+  });
+});
+
+describe('a deviation', () => {
+  test('a look before the end is recorded once, and the result is exploratory', async () => {
+    const one = await rig(await experimentFolder());
+    const stop = new AbortController();
+    await one.run(() => ({}), { signal: stop.signal, onProgress: ({ done }) => done === 3 && stop.abort() });
+    const early = await report(one);
+    await report(one);
+    expect(early.deviations).toMatchObject([{ kind: 'looked-early', trials: 3 }]);
+    expect(early.claims).toMatchObject([{ kind: 'inconclusive', reason: 'incomplete' }]);
+    await one.run(() => ({}));
+    const late = await report(one);
+    expect([late.exploratory, late.deviations.length]).toEqual([true, 1]);
+    expect(late.claims[0]?.text).toMatch(/^Exploratory\. /);
+    expect(verifyReport(late).ok).toBe(true);
+  });
+
+  test('an edit after the first trial needs a reason; an extension is one', async () => {
+    const folder = await experimentFolder();
+    const one = await rig(folder);
+    await one.run(() => ({}));
+    const { registration } = one.opened;
+    const longer = { ...registration, repeats: 2 };
+    const clock = systemClock;
+    await expect(register(one.journal, longer, { clock })).rejects.toMatchObject({ code: 'prove.changed' });
+    expect(await register(one.journal, longer, { clock, deviation: 'too few' })).toBe('deviated');
+    const primary = { ...longer, alpha: 0.2 };
+    expect(await register(one.journal, primary, { clock, deviation: 'a wish' })).toBe('deviated');
+    expect(one.journal.state()?.deviations).toMatchObject([
+      { kind: 'extended', paths: ['repeats'], reason: 'too few', trials: 16 },
+      { kind: 'edited', paths: ['alpha'], reason: 'a wish' },
+    ]);
+    expect(await one.run(() => ({}))).toMatchObject({ trials: 32, here: 16 });
+  });
+
+  test('what makes other trials is another experiment', async () => {
+    const one = await rig(await experimentFolder());
+    await one.run(() => ({}));
+    const other = { ...one.opened.registration, seed: 8 };
+    const asked = register(one.journal, other, { clock: systemClock, deviation: 'a better seed' });
+    await expect(asked).rejects.toMatchObject({ code: 'prove.changed', details: { paths: ['seed'] } });
+  });
+});
