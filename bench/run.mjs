@@ -8,6 +8,7 @@ const all = [
   'many-runs',
   'search',
   'command-start',
+  'harness-overhead',
   'statistics',
 ];
 const asked = process.argv.slice(2);

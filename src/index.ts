@@ -49,6 +49,9 @@ export { type ToolParts, toolSchemasOf, unitsOfTools } from './compose/surface/u
 export { withFragments } from './compose/with-fragments.ts';
 export type { Adapter } from './deliver/adapter.ts';
 export { lookAround } from './deliver/ambient.ts';
+export { forgetHome, homesFolder } from './deliver/drive/home.ts';
+export { installedVersion } from './deliver/drive/installed-version.ts';
+export { type OutsideOptions, outside } from './deliver/drive/outside.ts';
 export type { DeliveryRules } from './deliver/permit.ts';
 export { planDelivery } from './deliver/plan-delivery.ts';
 export { receiptOf } from './deliver/receipt.ts';
