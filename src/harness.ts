@@ -3,7 +3,13 @@ import type { Clock } from './clock.ts';
 import type { ErrorJson } from './errors.ts';
 import type { BudgetAmount, BudgetCounter, BudgetLimits } from './protocol/budget.ts';
 import type { Composition } from './protocol/composition.ts';
-import type { EffectCall, EffectOutcome, NonDispatch, Observation } from './protocol/effect.ts';
+import type {
+  EffectCall,
+  EffectOutcome,
+  NonDispatch,
+  Observation,
+  Reconciled,
+} from './protocol/effect.ts';
 import type { EventBody, LiveDelta, RunEvent } from './protocol/events.ts';
 import type { HarnessOutcome } from './protocol/outcome.ts';
 import type { Blob } from './protocol/record.ts';
@@ -158,7 +164,8 @@ export interface Host {
   readonly signal: AbortSignal;
   /**
    * Resolves when these events, and all that were noted before them, are durable. Events of one call stay together. The
-   * record is one line in order: once a part of it could not be written, this and every later call rejects.
+   * record is one line in order: once a part of it could not be written, this and every later call rejects. An event that
+   * only the runtime may write (of an effect, an approval, or the run itself) is refused: `run.event-reserved`.
    */
   record(events: readonly EventBody[], blobs?: readonly Blob[]): Promise<void>;
   /** Puts events into the same line without waiting. A failure shows at the next `record`. */
@@ -178,7 +185,7 @@ export interface Host {
   /**
    * Runs one call at most once. For a write the dispatch is durable before `dispatch` is entered; whatever `dispatch`
    * throws after that is an unknown outcome, unless it returns typed proof that nothing was sent. A `signal` of a part of
-   * the run, which aborts with the run's, takes its place.
+   * the run, which aborts with the run's, takes its place. A call whose ticket nobody approved is refused.
    */
   effect(
     call: EffectCall,
@@ -187,9 +194,13 @@ export interface Host {
   ): Promise<EffectOutcome>;
   /**
    * What the record already decides of this call: its result, that it is unknown, or that an unknown effect holds it.
-   * Undefined if it may still be run.
+   * Undefined if it may still be run. Where the outcome of an earlier attempt is unknown, `reconcile` looks what became of
+   * it; it changes nothing outside.
    */
-  settled(call: EffectCall): Promise<EffectOutcome | undefined>;
+  settled(
+    call: EffectCall,
+    reconcile?: (signal: AbortSignal) => Promise<Reconciled>,
+  ): Promise<EffectOutcome | undefined>;
   /** True if the record says that the call at this place was sent at least once. */
   dispatched(place: { readonly turn: number; readonly position: number }): boolean;
   /** Asks a person, or finds the answer given earlier. A `signal` of a part of the run takes the place of the run's. */

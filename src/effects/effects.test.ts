@@ -3,8 +3,17 @@ import { openLedger } from '../ledger/ledger.ts';
 import { begin } from '../ledger/store.cases.ts';
 import { memoryStore } from '../ledger/stores/memory.ts';
 import type { EventBody } from '../protocol/events.ts';
-import { decide, effectsOf } from './effects.ts';
-import { dispatchOf, effectCall, numbered, observeOf } from './record.cases.ts';
+import { decide, effectsOf, openEffects } from './effects.ts';
+import {
+  answered,
+  asked,
+  dispatchOf,
+  effectCall,
+  faulted,
+  numbered,
+  observeOf,
+  storeId,
+} from './record.cases.ts';
 
 const call = effectCall();
 const at = { turn: 1, position: 1, attempt: 1 };
@@ -21,6 +30,9 @@ const resolve = (decision: 'retry-authorized' | 'abandoned'): EventBody => ({
 });
 const view = (...bodies: EventBody[]) => effectsOf(numbered(bodies));
 const here = { run: 'run_a', turn: 1, position: 1 };
+const initial = { mode: 'initial', parent: null } as const;
+const resample = { mode: 'resample', parent: at } as const;
+const retry = { mode: 'retry', parent: at } as const;
 const seen = { status: 'succeeded', text: 'digest', truncated: false, bytes: 2, late: false };
 
 describe('the view of a record', () => {
@@ -35,14 +47,15 @@ describe('the view of a record', () => {
     expect([...view(...events).values()]).toEqual([
       {
         id: here,
+        kind: 'call',
         tool: 'book',
         repeat: 'once',
         key: 'book',
         fingerprint: 'print-1',
         state: 'observed',
         attempts: [
-          { attempt: 1, state: 'retry-authorized', observation: null },
-          { attempt: 2, state: 'observed', observation: seen },
+          { attempt: 1, state: 'retry-authorized', lineage: initial, observation: null },
+          { attempt: 2, state: 'observed', lineage: retry, observation: seen },
         ],
       },
     ]);
@@ -93,12 +106,12 @@ describe('the decision about the next call', () => {
   const idempotent = effectCall({ repeat: 'idempotent' });
 
   test.each([
-    ['the first call', [], call, { do: 'dispatch', attempt: 1 }],
+    ['the first call', [], call, { do: 'dispatch', attempt: 1, lineage: initial }],
     [
       'the same place after an observation',
       [dispatchOf(call), observeOf(call)],
       call,
-      { do: 'replay', from: here, observation: seen },
+      { do: 'replay', from: at, observation: seen },
     ],
     [
       'the same place without one',
@@ -128,32 +141,37 @@ describe('the decision about the next call', () => {
       'the same place, retry allowed',
       [dispatchOf(call), lost, resolve('retry-authorized')],
       call,
-      { do: 'redo', attempt: 2 },
+      { do: 'redo', attempt: 2, lineage: retry },
     ],
-    ['the same place, proven not sent', [dispatchOf(call), notSent], call, { do: 'dispatch', attempt: 2 }],
+    [
+      'the same place, proven not sent',
+      [dispatchOf(call), notSent],
+      call,
+      { do: 'dispatch', attempt: 2, lineage: retry },
+    ],
     [
       'the same place of an idempotent tool',
       [dispatchOf(idempotent), lost],
       idempotent,
-      { do: 'redo', attempt: 2 },
+      { do: 'redo', attempt: 2, lineage: retry },
     ],
     [
       'equal arguments elsewhere, observed',
       [dispatchOf(call), observeOf(call)],
       again,
-      { do: 'replay', from: here, observation: seen },
+      { do: 'replay', from: at, observation: seen },
     ],
     [
       'equal arguments, repeatable',
       [dispatchOf(call), observeOf(call)],
       { ...again, repeatable: true },
-      { do: 'dispatch', attempt: 1 },
+      { do: 'dispatch', attempt: 1, lineage: resample },
     ],
     [
       'equal arguments of an idempotent tool',
       [dispatchOf(idempotent), observeOf(call)],
       { ...again, repeat: 'idempotent' as const },
-      { do: 'dispatch', attempt: 1 },
+      { do: 'dispatch', attempt: 1, lineage: resample },
     ],
     ['equal arguments elsewhere, unknown', [dispatchOf(call), lost], again, { do: 'held', by: here }],
     [
@@ -169,24 +187,29 @@ describe('the decision about the next call', () => {
       { ...again, repeatable: true },
       { do: 'held', by: here },
     ],
-    ['another key', [dispatchOf(call), lost], { ...other, key: 'x' }, { do: 'dispatch', attempt: 1 }],
+    [
+      'another key',
+      [dispatchOf(call), lost],
+      { ...other, key: 'x' },
+      { do: 'dispatch', attempt: 1, lineage: initial },
+    ],
     [
       'the same key, given up',
       [dispatchOf(call), lost, resolve('abandoned')],
       other,
-      { do: 'dispatch', attempt: 1 },
+      { do: 'dispatch', attempt: 1, lineage: initial },
     ],
     [
       'a read, whatever is unknown',
       [dispatchOf(call), lost],
       { ...again, access: 'read' as const },
-      { do: 'dispatch', attempt: 1 },
+      { do: 'dispatch', attempt: 1, lineage: initial },
     ],
     [
       'a read at the same place',
       [dispatchOf(call), observeOf(call)],
       { ...call, access: 'read' as const },
-      { do: 'dispatch', attempt: 1 },
+      { do: 'dispatch', attempt: 1, lineage: initial },
     ],
   ])('%s', (_what, bodies, given, decision) => {
     expect(decide(view(...bodies), given)).toEqual(decision);
@@ -207,6 +230,7 @@ describe('the decision about the next call', () => {
       expect(decide(after, { ...second, key: 'account of somebody else' })).toEqual({
         do: 'dispatch',
         attempt: 1,
+        lineage: initial,
       });
     }
   });

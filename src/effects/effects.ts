@@ -1,6 +1,7 @@
 /** What a run's record says about its effects, and what may be done with the next call. */
+import { jsonDigest } from '../digest.ts';
 import { hiddenKey } from '../ledger/clean-record.ts';
-import type { EffectCall, EffectId, EffectState, Repeat } from '../protocol/effect.ts';
+import type { AttemptId, EffectCall, EffectId, EffectState, Lineage, Repeat } from '../protocol/effect.ts';
 import type { EventBodies, EventBody, RunEvent } from '../protocol/events.ts';
 import { EffectsError } from './errors.ts';
 import type { EffectStep } from './lifecycle.ts';
@@ -19,12 +20,16 @@ export interface Attempt {
   /** From 1. */
   readonly attempt: number;
   readonly state: EffectState;
+  readonly lineage: Lineage;
   readonly observation: RecordedObservation | null;
 }
 
-/** One place of a run at which a write was dispatched. */
+/** One place of a run at which something was sent to the outside. */
 export interface EffectRecord {
   readonly id: EffectId;
+  /** A request to a model stands at position 0 of its turn. It has no observation here: its own events hold the answer. */
+  readonly kind: 'call' | 'model';
+  /** The tool, or the model that was asked. */
   readonly tool: string;
   readonly repeat: Repeat;
   readonly key: string;
@@ -37,17 +42,41 @@ export interface EffectRecord {
 /** The effects of one run by place (`turn.position`), in the order of their first dispatch. */
 export type EffectView = ReadonlyMap<string, EffectRecord>;
 
+/** Identity of a call across all stores: whoever finds it in a record knows whether it belongs there. */
+export function callId(store: string, id: EffectId, fingerprint: string): string {
+  const { run, turn, position } = id;
+  return jsonDigest({ store, run, turn, position, fingerprint });
+}
+
 /**
  * Reads the effects out of a run's events; `before` is the view of the events that went ahead of these. Throws
- * `effects.impossible-event` for a record that no run can have written.
+ * `effects.impossible-event` for a record that no run can have written; with the id of the `store` that holds it, also for
+ * a call that was written into another.
  */
-export function effectsOf(events: readonly RunEvent[], before: EffectView = new Map()): EffectView {
+export function effectsOf(
+  events: readonly RunEvent[],
+  before: EffectView = new Map(),
+  store?: string,
+): EffectView {
   const view = new Map(before);
   for (const event of events) {
+    if (event.type === 'effect-replay') mustBeSeen(view, event);
+    if (event.type === 'effect-dispatch' && store !== undefined) mustBelong(event, store);
     const step = stepOf(event);
     if (step !== undefined) take(view, event, step);
   }
   return view;
+}
+
+function mustBelong(event: Extract<RunEvent, { type: 'effect-dispatch' }>, store: string): void {
+  if (event.call !== callId(store, event, event.fingerprint))
+    throw impossible(event, 'its call belongs to another store, run or place');
+}
+
+function mustBeSeen(view: EffectView, event: Extract<RunEvent, { type: 'effect-replay' }>): void {
+  const { parent } = event;
+  const seen = view.get(placeOf(parent))?.attempts[parent.attempt - 1]?.observation;
+  if (seen === undefined || seen === null) throw impossible(event, 'nothing was observed of its parent');
 }
 
 function take(view: Map<string, EffectRecord>, event: RunEvent, step: EffectStep): void {
@@ -55,6 +84,16 @@ function take(view: Map<string, EffectRecord>, event: RunEvent, step: EffectStep
     case 'effect-dispatch':
       put(view, dispatched(view.get(placeOf(event)), event, step));
       return;
+    case 'model-request':
+      put(view, asked(view.get(placeOf({ turn: event.turn, position: 0 })), event, step));
+      return;
+    case 'model-response':
+    case 'model-fault': {
+      const effect = view.get(placeOf({ turn: event.turn, position: 0 }));
+      if (effect === undefined) throw impossible(event, 'no model was asked in its turn');
+      put(view, moved(effect, event.attempt, event, step));
+      return;
+    }
     case 'cancel-request':
       for (const effect of view.values()) {
         if (effect.state === 'dispatching') put(view, moved(effect, effect.attempts.length, event, step));
@@ -79,17 +118,44 @@ function dispatched(
   event: Extract<RunEvent, { type: 'effect-dispatch' }>,
   step: EffectStep,
 ): EffectRecord {
-  const { run, turn, position, tool, repeat, key, fingerprint } = event;
+  const { run, turn, position, tool, repeat, key, fingerprint, lineage } = event;
+  if (before !== undefined && before.fingerprint !== fingerprint)
+    throw impossible(event, 'the call is another');
+  if ((before !== undefined) !== (lineage.mode === 'retry'))
+    throw impossible(event, `its lineage is '${lineage.mode}'`);
+  const id = { run, turn, position };
+  const what = { id, kind: 'call', tool, repeat, key, fingerprint } as const;
+  return { ...what, ...begun(before, event, step, lineage) };
+}
+
+function asked(
+  before: EffectRecord | undefined,
+  event: Extract<RunEvent, { type: 'model-request' }>,
+  step: EffectStep,
+): EffectRecord {
+  const { run, turn, model, body, attempt } = event;
+  const id = { run, turn, position: 0 };
+  const parent = { turn, position: 0, attempt: attempt - 1 };
+  const lineage: Lineage =
+    before === undefined ? { mode: 'initial', parent: null } : { mode: 'retry', parent };
+  const what = { id, kind: 'model', tool: model, repeat: 'safe', key: '', fingerprint: body } as const;
+  return { ...what, ...begun(before, event, step, lineage) };
+}
+
+/** The effect with one more attempt on its way. */
+function begun(
+  before: EffectRecord | undefined,
+  event: Extract<RunEvent, { type: 'effect-dispatch' | 'model-request' }>,
+  step: EffectStep,
+  lineage: Lineage,
+): Pick<EffectRecord, 'state' | 'attempts'> {
   const attempts = before?.attempts ?? [];
   const to = next(before?.state ?? 'admitted', step);
   if (!to.ok) throw impossible(event, `its effect is ${to.state}`);
   if (event.attempt !== attempts.length + 1)
     throw impossible(event, `${attempts.length} attempts went ahead`);
-  if (before !== undefined && before.fingerprint !== fingerprint)
-    throw impossible(event, 'the call is another');
-  const attempt: Attempt = { attempt: event.attempt, state: to.state, observation: null };
-  const id = { run, turn, position };
-  return { id, tool, repeat, key, fingerprint, state: to.state, attempts: [...attempts, attempt] };
+  const attempt: Attempt = { attempt: event.attempt, state: to.state, lineage, observation: null };
+  return { state: to.state, attempts: [...attempts, attempt] };
 }
 
 function moved(effect: EffectRecord, number: number, event: RunEvent, step: EffectStep): EffectRecord {
@@ -98,7 +164,7 @@ function moved(effect: EffectRecord, number: number, event: RunEvent, step: Effe
   const to = next(before.state, step);
   if (!to.ok) throw impossible(event, `attempt ${number} is ${to.state}`);
   const observation = event.type === 'effect-observe' ? recorded(event) : before.observation;
-  const attempts = effect.attempts.with(number - 1, { attempt: number, state: to.state, observation });
+  const attempts = effect.attempts.with(number - 1, { ...before, state: to.state, observation });
   return { ...effect, attempts, state: attempts.at(-1)?.state ?? to.state };
 }
 
@@ -131,42 +197,59 @@ function impossible(
 
 export type Decision =
   /** The first attempt, or one after proof that the last was not sent. */
-  | { readonly do: 'dispatch'; readonly attempt: number }
+  | { readonly do: 'dispatch'; readonly attempt: number; readonly lineage: Lineage }
   /** Another attempt although the last one's outcome was not seen: it does no harm, or a person allowed it. */
-  | { readonly do: 'redo'; readonly attempt: number }
-  | { readonly do: 'replay'; readonly from: EffectId; readonly observation: RecordedObservation }
+  | { readonly do: 'redo'; readonly attempt: number; readonly lineage: Lineage }
+  | { readonly do: 'replay'; readonly from: AttemptId; readonly observation: RecordedObservation }
   /** An effect of the same key is open. */
   | { readonly do: 'held'; readonly by: EffectId }
   /** This very call was sent, and what it did was not seen. */
   | { readonly do: 'unknown'; readonly attempt: number; readonly state: EffectState };
 
 /**
- * What may be done with a call, given what the run's record says. A read is always dispatched. A write whose outcome was
- * not seen is never sent again unless that does no harm or a person allowed it. Throws `effects.other-call` if a call with
- * other arguments was dispatched at this place.
+ * What may be done with a call, given what the run's record says, and which effects of the session's `earlier` runs are
+ * open. A read is always dispatched. A write whose outcome was not seen is never sent again unless that does no harm or a
+ * person allowed it. Throws `effects.other-call` if a call with other arguments was dispatched at this place.
  */
-export function decide(view: EffectView, call: EffectCall): Decision {
-  if (call.access === 'read') return { do: 'dispatch', attempt: 1 };
+export function decide(view: EffectView, call: EffectCall, earlier: readonly EffectRecord[] = []): Decision {
+  if (call.access === 'read') return { do: 'dispatch', attempt: 1, lineage: initial };
   const here = view.get(placeOf(call));
   if (here !== undefined) {
     if (here.fingerprint !== call.fingerprint) throw otherCall(here, call);
-    const seen = observationOf(here);
-    if (seen !== undefined) return { do: 'replay', from: here.id, observation: seen };
+    const seen = observed(here);
+    if (seen !== undefined) return { do: 'replay', ...seen };
     const lost = here.state === 'abandoned' || (isOpen(here.state) && here.repeat === 'once');
     if (lost) return { do: 'unknown', attempt: here.attempts.length, state: here.state };
   }
-  for (const effect of call.repeat === 'once' && !call.repeatable ? view.values() : []) {
-    const seen = effect.fingerprint === call.fingerprint ? observationOf(effect) : undefined;
-    if (seen !== undefined) return { do: 'replay', from: effect.id, observation: seen };
-  }
+  const calls = [...view.values()].filter(({ kind }) => kind === 'call');
+  const equal = calls.flatMap((effect) => {
+    const seen = effect.fingerprint === call.fingerprint ? observed(effect) : undefined;
+    return seen === undefined ? [] : [seen];
+  });
+  const [first] = equal;
+  if (first !== undefined && call.repeat === 'once' && !call.repeatable) return { do: 'replay', ...first };
   const hidden = hiddenKey(call.key);
-  for (const effect of view.values()) {
+  for (const effect of [...calls, ...earlier]) {
     // A key that holds a secret is in the record by its digest only.
     const sameKey = effect.key === call.key || effect.key === hidden;
     if (effect !== here && sameKey && isOpen(effect.state)) return { do: 'held', by: effect.id };
   }
-  const attempt = (here?.attempts.length ?? 0) + 1;
-  return { do: here === undefined || here.state === 'not-dispatched' ? 'dispatch' : 'redo', attempt };
+  if (here !== undefined) {
+    const { turn, position } = call;
+    const last = here.attempts.length;
+    const lineage = { mode: 'retry', parent: { turn, position, attempt: last } } as const;
+    return { do: here.state === 'not-dispatched' ? 'dispatch' : 'redo', attempt: last + 1, lineage };
+  }
+  const before = equal.at(-1);
+  const lineage = before === undefined ? initial : ({ mode: 'resample', parent: before.from } as const);
+  return { do: 'dispatch', attempt: 1, lineage };
+}
+
+const initial: Lineage = { mode: 'initial', parent: null };
+
+/** The effects of a run of which nobody knows what they did, those of models left out: to ask again does nothing outside. */
+export function openEffects(view: EffectView): readonly EffectRecord[] {
+  return [...view.values()].filter(({ kind, state }) => kind === 'call' && isOpen(state));
 }
 
 /** True if an attempt at this place left the process, as far as the record tells; only typed proof says it did not. */
@@ -177,8 +260,11 @@ export function wasDispatched(
   return view.get(placeOf(place))?.attempts.some(({ state }) => state !== 'not-dispatched') ?? false;
 }
 
-function observationOf(effect: EffectRecord): RecordedObservation | undefined {
-  return effect.attempts.find(({ observation }) => observation !== null)?.observation ?? undefined;
+function observed({ id, attempts }: EffectRecord) {
+  const seen = attempts.find(({ observation }) => observation !== null);
+  if (seen === undefined || seen.observation === null) return undefined;
+  const from: AttemptId = { turn: id.turn, position: id.position, attempt: seen.attempt };
+  return { from, observation: seen.observation };
 }
 
 function otherCall(here: EffectRecord, call: EffectCall): EffectsError {

@@ -2,10 +2,14 @@
 import type { EffectState } from '../protocol/effect.ts';
 import type { EventBody } from '../protocol/events.ts';
 
-/** What an event does to an attempt. `dispatch-again` starts another attempt of an effect whose repetition does no harm. */
+/**
+ * What an event does to an attempt. `dispatch-again` starts another attempt of an effect whose repetition does no harm;
+ * `ask-again` asks a model once more, which costs what the budget admits and does nothing outside.
+ */
 export const effectSteps = [
   'dispatch',
   'dispatch-again',
+  'ask-again',
   'observe',
   'prove-not-dispatched',
   'lose-sight',
@@ -19,9 +23,10 @@ export type EffectStep = (typeof effectSteps)[number];
 // Nothing leads from an open state (dispatching, cancel-requested, unknown) to a plain dispatch: what was not seen is
 // asked about, never sent again. What is learned late is always taken in, but undoes no person's decision to give up.
 const table = {
-  admitted: { dispatch: 'dispatching', 'dispatch-again': 'dispatching' },
+  admitted: { dispatch: 'dispatching', 'dispatch-again': 'dispatching', 'ask-again': 'dispatching' },
   dispatching: {
     'dispatch-again': 'dispatching',
+    'ask-again': 'dispatching',
     observe: 'observed',
     'prove-not-dispatched': 'not-dispatched',
     'lose-sight': 'unknown',
@@ -32,6 +37,7 @@ const table = {
   },
   'cancel-requested': {
     'dispatch-again': 'dispatching',
+    'ask-again': 'dispatching',
     observe: 'observed',
     'prove-not-dispatched': 'not-dispatched',
     'lose-sight': 'unknown',
@@ -42,22 +48,24 @@ const table = {
   },
   unknown: {
     'dispatch-again': 'dispatching',
+    'ask-again': 'dispatching',
     observe: 'observed',
     'prove-not-dispatched': 'not-dispatched',
     reconcile: 'unknown',
     'authorize-retry': 'retry-authorized',
     abandon: 'abandoned',
   },
-  'not-dispatched': { dispatch: 'dispatching', 'dispatch-again': 'dispatching' },
+  'not-dispatched': { dispatch: 'dispatching', 'dispatch-again': 'dispatching', 'ask-again': 'dispatching' },
   'retry-authorized': {
     dispatch: 'dispatching',
     'dispatch-again': 'dispatching',
     observe: 'observed',
     'prove-not-dispatched': 'not-dispatched',
+    reconcile: 'retry-authorized',
     abandon: 'abandoned',
   },
-  observed: {},
-  abandoned: { observe: 'observed', 'prove-not-dispatched': 'abandoned' },
+  observed: { 'ask-again': 'dispatching' },
+  abandoned: { observe: 'observed', 'prove-not-dispatched': 'abandoned', reconcile: 'abandoned' },
 } as const satisfies Record<EffectState, Partial<Record<EffectStep, EffectState>>>;
 
 export type Transition =
@@ -81,8 +89,15 @@ export function stepOf(event: EventBody): EffectStep | undefined {
   switch (event.type) {
     case 'effect-dispatch':
       return event.repeat === 'once' ? 'dispatch' : 'dispatch-again';
+    case 'model-request':
+      return 'ask-again';
     case 'effect-observe':
+    case 'model-response':
       return 'observe';
+    case 'model-fault':
+      // An answer that says no is an answer; without one only `no` is proof.
+      if (event.httpStatus !== null) return 'observe';
+      return event.dispatched === 'no' ? 'prove-not-dispatched' : 'lose-sight';
     case 'effect-not-dispatched':
       return 'prove-not-dispatched';
     case 'effect-unknown':

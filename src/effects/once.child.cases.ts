@@ -17,8 +17,12 @@ function point(name: 'before-dispatch' | 'dispatched' | 'acted' | 'observed'): v
 
 const store = sqliteStore({ path });
 const lease = await store.acquire('run_a', thisHolder(), 60_000);
+const { id } = await store.namespace();
+const view = effectsOf(await store.events('run_a'), new Map(), id);
 const outcome = await runEffect({
-  view: effectsOf(await store.events('run_a')),
+  store: id,
+  run: 'run_a',
+  view: () => view,
   call: effectCall(),
   async record(events, options) {
     if (events[0]?.type === 'effect-dispatch') point('before-dispatch');

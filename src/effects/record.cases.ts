@@ -1,7 +1,8 @@
 /** Calls, events and a recorder as the tests of this folder use them. */
-import type { EffectCall } from '../protocol/effect.ts';
+import type { EffectCall, Lineage } from '../protocol/effect.ts';
 import type { EventBodies, EventBody, RunEvent } from '../protocol/events.ts';
-import { effectsOf } from './effects.ts';
+import { unknownUsage } from '../protocol/usage.ts';
+import { callId, effectsOf } from './effects.ts';
 import type { RunEffectOptions } from './run-effect.ts';
 
 export function effectCall(more: Partial<EffectCall> = {}): EffectCall {
@@ -23,9 +24,20 @@ export function numbered(bodies: readonly EventBody[]): RunEvent[] {
   return bodies.map((body, i) => ({ ...body, run: 'run_a', seq: i + 1, at: 0, epoch: 1 }));
 }
 
-export function dispatchOf(call: EffectCall, attempt = 1): EventBody {
-  const { turn, position, tool, access, repeat, key, fingerprint } = call;
-  return { type: 'effect-dispatch', turn, position, tool, access, repeat, key, fingerprint, attempt };
+/** The id of the store that the records here are of. */
+export const storeId = 'ledger_a';
+
+export function dispatchOf(call: EffectCall, attempt = 1, from?: Lineage): EventBody {
+  const { turn, position, tool, access, repeat, key, fingerprint, ticket = null } = call;
+  const lineage: Lineage =
+    attempt === 1
+      ? { mode: 'initial', parent: null }
+      : { mode: 'retry', parent: { turn, position, attempt: attempt - 1 } };
+  return {
+    ...{ type: 'effect-dispatch', turn, position, tool, access, repeat, key, fingerprint, attempt, ticket },
+    call: callId(storeId, { run: 'run_a', turn, position }, fingerprint),
+    lineage: from ?? lineage,
+  };
 }
 
 export function observeOf(
@@ -61,7 +73,7 @@ export function recorder(): Recorder {
   return {
     events,
     powers,
-    view: () => effectsOf(numbered(events)),
+    view: () => effectsOf(numbered(events), new Map(), storeId),
     breakAt(type) {
       breaking = type;
     },
@@ -74,5 +86,34 @@ export function recorder(): Recorder {
       for (const { digest, bytes } of options.blobs ?? []) blobs.set(digest, Buffer.from(bytes));
     },
     recall: async (digest) => blobs.get(digest),
+  };
+}
+
+/** The events of a request to a model in turn 1. */
+export function asked(more: Partial<EventBodies['model-request']>): EventBody {
+  return {
+    ...{ type: 'model-request', turn: 1, attempt: 1, model: 'p/m', wire: 'openai-chat', url: 'http://m' },
+    ...{ keep: 0, add: [], tools: null, parameters: {}, body: 'body', bodyBytes: 4, reserved: {} },
+    ...more,
+  };
+}
+
+export function answered(more: Partial<EventBodies['model-response']>): EventBody {
+  return {
+    ...{ type: 'model-response', turn: 1, attempt: 1, httpStatus: 200, response: 'raw', finish: 'stop' },
+    ...{ modelSeen: null, requestId: null, usage: unknownUsage, firstByteMs: 1, elapsedMs: 2 },
+    ...more,
+  };
+}
+
+export function faulted(more: Partial<EventBodies['model-fault']>): EventBody {
+  return {
+    ...{ type: 'model-fault', turn: 1, attempt: 1, dispatched: 'yes', httpStatus: null, response: null },
+    ...{
+      error: { code: 'model.cut', kind: 'failed', message: 'Cut.' },
+      usage: unknownUsage,
+      retryInMs: null,
+    },
+    ...more,
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../digest.ts';
 import type { EffectCall, NonDispatch, Observation } from '../protocol/effect.ts';
-import { dispatchOf, effectCall, observeOf, type Recorder, recorder } from './record.cases.ts';
+import { dispatchOf, effectCall, observeOf, type Recorder, recorder, storeId } from './record.cases.ts';
 import { type RunEffectOptions, runEffect } from './run-effect.ts';
 
 const booked: Observation = { status: 'succeeded', text: 'booked', truncated: false, bytes: 6 };
@@ -17,7 +17,9 @@ function attempt(
   more: Partial<RunEffectOptions> = {},
 ) {
   const outcome = runEffect({
-    view: record.view(),
+    store: storeId,
+    run: 'run_a',
+    view: record.view,
     call: effectCall(),
     record: record.record,
     recall: record.recall,
@@ -116,7 +118,7 @@ describe('a write', () => {
     await attempt(record, async () => booked);
     const outcome = await attempt(record, never, { call: effectCall({ turn: 2 }) });
     expect(outcome).toEqual({ state: 'observed', observation: booked, replayed: true });
-    expect(record.events).toHaveLength(2);
+    expect(record.events.slice(2)).toEqual([{ type: 'effect-replay', turn: 2, position: 1, parent: at }]);
   });
 
   test('whose first result is no longer stored is an error, not sent again', async () => {
@@ -186,9 +188,12 @@ describe('time and cancel', () => {
   test('a cancel while the dispatch is being recorded is proof that nothing was sent', async () => {
     const record = recorder();
     const cancel = new AbortController();
-    const outcome = attempt(record, never, { signal: cancel.signal });
-    cancel.abort();
-    expect(await outcome).toMatchObject({ state: 'not-dispatched', nonDispatch: { reason: 'cancelled' } });
+    const recording: RunEffectOptions['record'] = (events, options) => {
+      cancel.abort();
+      return record.record(events, options);
+    };
+    const outcome = await attempt(record, never, { signal: cancel.signal, record: recording });
+    expect(outcome).toMatchObject({ state: 'not-dispatched', nonDispatch: { reason: 'cancelled' } });
     expect(record.events.map(({ type }) => type)).toEqual(['effect-dispatch', 'effect-not-dispatched']);
   });
 

@@ -87,7 +87,7 @@ describe('what a record is read by', () => {
     const lease = await begin(plain);
     const events: EventBody[] = [
       ...types.map((type) => ({ type }) as EventBody),
-      { type: 'run-pause', ticket: 'ticket_session' },
+      { type: 'run-pause', ticket: 'ticket_session', error: null },
       {
         type: 'model-fault',
         turn: 1,

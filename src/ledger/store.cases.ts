@@ -343,7 +343,9 @@ export function storeCases(name: string, open: (clock: Clock) => Store): void {
         const b = await begin(store, 'run_b', 'session_b');
         await store.append(a, [notice('x')], { blobs: [own, shared, named] });
         // One is stored by both sessions, one is only named by an event of the other.
-        await store.append(b, [{ type: 'plan-accept', turn: 1, plan: named.digest, lane: 'plan' }], { blobs: [shared] });
+        await store.append(b, [{ type: 'plan-accept', turn: 1, plan: named.digest, lane: 'plan' }], {
+          blobs: [shared],
+        });
         await store.release(a);
         await store.forget('session_a');
         const left = await Promise.all([own, shared, named, record].map(({ digest }) => store.blob(digest)));

@@ -20,6 +20,14 @@ export interface StoredBlob extends Blob {
   readonly redacted?: boolean;
 }
 
+/** What tells one store from every other, and how far what was forgotten reaches. */
+export interface Namespace {
+  /** Random, made with the store and kept with it. */
+  readonly id: string;
+  /** No lease of a run that is made from now on has an epoch at or below this one. */
+  readonly epoch: number;
+}
+
 export interface RunFilter {
   readonly session?: string;
   readonly agent?: string;
@@ -37,6 +45,7 @@ export interface RunFilter {
  */
 export interface Store {
   readonly name: string;
+  namespace(): Promise<Namespace>;
   createSession(session: SessionRecord, blobs: readonly StoredBlob[]): Promise<void>;
   session(id: string): Promise<SessionRecord | undefined>;
   createRun(run: RunRecord): Promise<void>;
@@ -60,9 +69,11 @@ export interface Store {
   events(run: string, after?: number): Promise<readonly RunEvent[]>;
   blob(digest: string): Promise<Uint8Array | undefined>;
   /**
-   * Removes a session with its runs, events and the blobs nothing else names. Throws `ledger.lease-held` while a living
-   * holder writes one of its runs; does nothing where there is no such session.
+   * Removes a session with its runs, events and the blobs nothing else names, and raises the namespace's epoch above all
+   * of their leases, so that a run of the same id is not written under one of them. Throws `ledger.lease-held` while a
+   * living holder writes one of its runs under another lease than the given ones; does nothing where there is no such
+   * session.
    */
-  forget(session: string): Promise<void>;
+  forget(session: string, leases?: readonly Lease[]): Promise<void>;
   close(): Promise<void>;
 }

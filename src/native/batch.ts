@@ -6,6 +6,7 @@ import { didRun, type EventBody } from '../protocol/events.ts';
 import type { HarnessOutcome } from '../protocol/outcome.ts';
 import {
   type CallEnd,
+  type CallHeld,
   type CallSeat,
   type CheckedCall,
   checkCall,
@@ -66,7 +67,7 @@ export async function settleBatch(
   const isOpen = (call: CheckedCall) => messages[call.position - 1] === undefined;
   // What was sent before a crash is told as it is, before budget, approval or a cancel can call it "not run".
   for (const call of checked.filter(isOpen)) {
-    const end = call.kind === 'ready' ? await recordedEnd(call, batch.turn, seat.host) : undefined;
+    const end = call.kind === 'ready' ? await recordedEnd(call, batch.turn, working) : undefined;
     if (end === undefined) continue;
     if (didRun(end.status)) seat.host.spend(amountOf([call]));
     conclude(working, call, end);
@@ -138,6 +139,7 @@ async function runOne(working: Working, call: CheckedCall): Promise<OneEnd> {
     const spent = conclude(working, call, result, host.clock.monotonicMs() - startedMs);
     return { ran: didRun(result.status), ...(spent === undefined ? {} : { outcome: spent }) };
   }
+  if (result.status === 'parked') return { ran: false, outcome: parked(result, working.run) };
   if (result.status === 'paused') return { ran: false, outcome: { status: 'paused', ticket: result.ticket } };
   const error = new NativeError(
     'native.approval-missing',
@@ -148,6 +150,15 @@ async function runOne(working: Working, call: CheckedCall): Promise<OneEnd> {
     },
   );
   return { ran: false, outcome: { status: 'refused', error: error.toJSON() } };
+}
+
+/** The run waits as it would for a person: nothing was sent, and nothing failed that could be mended by the model. */
+function parked({ tool, message }: Extract<CallHeld, { status: 'parked' }>, run: string): HarnessOutcome {
+  const error = new NativeError('native.setup-unavailable', `'${tool}' cannot begin. ${message}`, {
+    next: `Make it available, then go on with: writ runs resume ${run}`,
+    details: { tool },
+  });
+  return { status: 'paused', ticket: null, error: error.toJSON() };
 }
 
 // Calls keep the provider's order; a write stands alone, reads beside each other share a group.

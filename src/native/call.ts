@@ -2,7 +2,7 @@
 import { canonicalJson, sha256 } from '../digest.ts';
 import { messageOf } from '../errors.ts';
 import type { Host } from '../harness.ts';
-import type { EffectCall, EffectOutcome, NonDispatch, Observation } from '../protocol/effect.ts';
+import type { EffectCall, EffectOutcome, NonDispatch, Observation, Reconciled } from '../protocol/effect.ts';
 import type { EventBodies } from '../protocol/events.ts';
 import { parseExactJson } from '../protocol/json.ts';
 import type { ToolCall } from '../protocol/messages.ts';
@@ -52,10 +52,10 @@ export interface CallEnd {
 }
 
 /** A call that nobody could approve now: the run waits for a person, or ends. */
-export interface CallHeld {
-  readonly status: 'paused' | 'nobody';
-  readonly ticket: Ticket;
-}
+export type CallHeld =
+  | { readonly status: 'paused' | 'nobody'; readonly ticket: Ticket }
+  /** What the call needs is not there, with proof that nothing was sent. */
+  | { readonly status: 'parked'; readonly tool: string; readonly message: string };
 
 /** What the session knows of tools: those that it shows, and those that are really here. */
 export interface Toolbox {
@@ -124,21 +124,41 @@ function effectKeyOf(tool: Tool, value: unknown): string | undefined {
   }
 }
 
-/** What the record says of a write that was sent before, in this run or under an equal `once` call; undefined if nothing. */
-export async function recordedEnd(ready: ReadyCall, turn: number, host: Host): Promise<CallEnd | undefined> {
-  if (ready.tool.access === 'read') return undefined;
-  const outcome = await host.settled(effectCallOf(ready, turn));
-  return outcome === undefined ? undefined : fromOutcome(outcome, null);
+/**
+ * What the record says of a write that was sent before, in this run or under an equal `once` call, and what its tool finds
+ * where the outcome is unknown; undefined if nothing.
+ */
+export async function recordedEnd(
+  ready: ReadyCall,
+  turn: number,
+  seat: CallSeat,
+): Promise<CallEnd | undefined> {
+  const { tool } = ready;
+  if (tool.access === 'read') return undefined;
+  const running = runningIn(ready, turn, seat);
+  let code: string | null = null;
+  const reconcile = async (signal: AbortSignal): Promise<Reconciled> => {
+    const found = await tool.reconcile?.(ready.value, contextOf(running, signal));
+    if (found === undefined) return { answer: 'unknown', message: 'Its tool cannot look.' };
+    if (found.status === 'unknown') return { answer: 'unknown', message: found.message };
+    if (found.status === 'not-dispatched')
+      return { answer: 'not-dispatched', nonDispatch: found.nonDispatch };
+    const { text, truncated, bytes, code: failure } = await fromOutput(running, found);
+    code = failure;
+    return { answer: 'observed', observation: { status: found.status, text, truncated, bytes } };
+  };
+  const outcome = await seat.host.settled(
+    effectCallOf(ready, turn),
+    tool.reconcile === undefined ? undefined : reconcile,
+  );
+  return outcome === undefined ? undefined : fromOutcome(outcome, code);
 }
 
 /** Runs a checked call. Resolves with every end, a spent deadline and a cancel included; rejects only if the record fails. */
-export async function runCall(
-  ready: ReadyCall,
-  turn: number,
-  { host, run, contexts }: CallSeat,
-): Promise<CallEnd | CallHeld> {
+export async function runCall(ready: ReadyCall, turn: number, seat: CallSeat): Promise<CallEnd | CallHeld> {
   const { tool, position, call } = ready;
-  const running: Running = { ...ready, turn, host, contexts, idempotencyKey: `${run}:${turn}:${position}` };
+  const { host } = seat;
+  const running = runningIn(ready, turn, seat);
   if (tool.access === 'read') return runRead(running);
   const approval = await host.approve({
     turn,
@@ -152,7 +172,7 @@ export async function runCall(
     return failedEnd('denied', 'tool.denied', `A person denied this call; it was not run.${why}`);
   }
   if (approval.answer !== 'approved') return { status: approval.answer, ticket: approval.ticket };
-  return runWrite(running);
+  return runWrite(running, approval.ticket.id);
 }
 
 /** What a call runs in. */
@@ -167,6 +187,10 @@ interface Running extends ReadyCall {
   readonly host: Host;
   readonly contexts: SessionContexts | undefined;
   readonly idempotencyKey: string;
+}
+
+function runningIn(ready: ReadyCall, turn: number, { host, run, contexts }: CallSeat): Running {
+  return { ...ready, turn, host, contexts, idempotencyKey: `${run}:${turn}:${ready.position}` };
 }
 
 function contextOf({ host, contexts, idempotencyKey }: Running, signal: AbortSignal): ToolContext {
@@ -204,19 +228,25 @@ async function runRead(running: Running): Promise<CallEnd> {
   }
 }
 
-async function runWrite(running: Running): Promise<CallEnd> {
+async function runWrite(running: Running, ticket: string): Promise<CallEnd | CallHeld> {
   const { tool, value, host, turn } = running;
   let code: string | null = null;
+  let parked = false;
   const outcome = await host.effect(
-    effectCallOf(running, turn),
+    { ...effectCallOf(running, turn), ticket },
     async (signal): Promise<Observation | NonDispatch> => {
       const output = await tool.execute(value, contextOf(running, signal));
-      if (output.status === 'not-dispatched') return output.nonDispatch;
+      if (output.status === 'not-dispatched') {
+        parked = output.park === true;
+        return output.nonDispatch;
+      }
       const { text, truncated, bytes, code: failure } = await fromOutput(running, output);
       code = failure;
       return { status: output.status, text, truncated, bytes };
     },
   );
+  if (parked && outcome.state === 'not-dispatched')
+    return { status: 'parked', tool: tool.schema.name, message: outcome.nonDispatch.message };
   return fromOutcome(outcome, code);
 }
 

@@ -28,6 +28,10 @@ export const nativeErrors = {
     kind: 'refused',
     about: 'A call needs approval and nobody is there to give it.',
   },
+  'native.setup-unavailable': {
+    kind: 'failed',
+    about: 'What a call needs is not there, with proof that nothing was sent; the run waits.',
+  },
   'native.cancelled': { kind: 'failed', about: 'The run was cancelled while the harness was at work.' },
   'native.retry-too-late': {
     kind: 'failed',

@@ -64,6 +64,7 @@ async function* runTurns(
   const conversation = await restore(transcript, session, host, model, task);
   const toolbox = toolboxOf(session, tools, contexts);
   const seat = { host, model, run: input.run };
+  for (const tool of tools) tool.attend?.(input.run);
   const toolBlock = session.projection.text === '' ? undefined : blobOf(session.projection.text);
   let turn = transcript.taskSent ? transcript.turn : 0;
   let attemptsMade = transcript.taskSent ? transcript.openAttempts : 0;

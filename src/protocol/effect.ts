@@ -30,7 +30,24 @@ export interface EffectCall {
   readonly timeoutMs: number;
   /** How the model can look at what happened, shown beside an unknown outcome. */
   readonly look?: string;
+  /** The approved ticket that this call needed; left out where none was. */
+  readonly ticket?: string;
 }
+
+/** One attempt of a run: where its call stands, and which try it is, from 1. */
+export interface AttemptId {
+  readonly turn: number;
+  readonly position: number;
+  readonly attempt: number;
+}
+
+/**
+ * Where an attempt comes from. `retry`: the same call once more, after proof that it was not sent, because that does no
+ * harm, or because a person allowed it. `resample`: a call that means to act again although an equal one was seen to act.
+ */
+export type Lineage =
+  | { readonly mode: 'initial'; readonly parent: null }
+  | { readonly mode: 'retry' | 'resample'; readonly parent: AttemptId };
 
 export const effectStates = [
   'admitted',
@@ -64,6 +81,12 @@ export interface NonDispatch {
   readonly reason: 'cancelled' | 'unavailable' | 'rejected-locally';
   readonly message: string;
 }
+
+/** What looking at an attempt of unknown outcome brought. */
+export type Reconciled =
+  | { readonly answer: 'observed'; readonly observation: Observation }
+  | { readonly answer: 'not-dispatched'; readonly nonDispatch: NonDispatch }
+  | { readonly answer: 'unknown'; readonly message: string };
 
 /** How one attempt ended. `unknown` is a result that the model can read, not an error. */
 export type EffectOutcome =

@@ -2,7 +2,7 @@
 import type { ErrorJson } from '../errors.ts';
 import type { BudgetAmount, BudgetCounter, BudgetLimits, BudgetReport } from './budget.ts';
 import type { Receipt, SessionBinding } from './delivery.ts';
-import type { Access, Repeat } from './effect.ts';
+import type { Access, AttemptId, Lineage, Reconciled, Repeat } from './effect.ts';
 import type { RunStatus } from './outcome.ts';
 import type { ApproveMode, Ticket, TicketAnswer } from './ticket.ts';
 import type { Usage } from './usage.ts';
@@ -19,6 +19,17 @@ export function didRun(status: CallStatus): boolean {
 interface CallPlace {
   readonly turn: number;
   readonly position: number;
+}
+
+/** What a child has of its parent, and what it has not and why. Left out is what the parent has not either. */
+export interface Inheritance {
+  /** `parent`: the parent's composed text, byte for byte; `given`: another, which `prompt` names. */
+  readonly instructions: 'parent' | 'given';
+  /** Digest of its composed text. */
+  readonly prompt: string;
+  readonly capabilities: readonly string[];
+  readonly tools: readonly string[];
+  readonly withheld: readonly { readonly name: string; readonly reason: string }[];
 }
 
 /** What each event says. Digests name blobs of the ledger; texts of models and tools are always in blobs. */
@@ -134,7 +145,12 @@ export interface EventBodies {
     readonly key: string;
     /** Digest of tool and arguments. */
     readonly fingerprint: string;
+    /** Digest of store, run, place and fingerprint: the same for every attempt, and for no call of another store. */
+    readonly call: string;
     readonly attempt: number;
+    readonly lineage: Lineage;
+    /** The approved ticket under which it was sent; null where the call needed none. */
+    readonly ticket: string | null;
   };
   'effect-observe': CallPlace & {
     readonly attempt: number;
@@ -148,7 +164,15 @@ export interface EventBodies {
   };
   'effect-not-dispatched': CallPlace & { readonly attempt: number; readonly reason: string };
   'effect-unknown': CallPlace & { readonly attempt: number; readonly reason: string };
-  'effect-reconcile': CallPlace & { readonly attempt: number; readonly answer: string };
+  /** A call that got what an earlier attempt brought; nothing was sent for it. */
+  'effect-replay': CallPlace & { readonly parent: AttemptId };
+  /** Somebody looked: a person, or the tool itself (`by` is then null). What was learned stands in the next event. */
+  'effect-reconcile': CallPlace & {
+    readonly attempt: number;
+    readonly answer: Reconciled['answer'];
+    readonly by: string | null;
+    readonly reason: string;
+  };
   'effect-resolve': CallPlace & {
     readonly decision: 'retry-authorized' | 'abandoned';
     readonly by: string;
@@ -200,8 +224,31 @@ export interface EventBodies {
     /** What its value was charged as output. */
     readonly bytes: number;
   };
-  'child-start': { readonly child: string; readonly reason: string };
-  'child-finish': { readonly child: string; readonly status: RunStatus; readonly usage: Usage };
+  /** A child is about to be made; it exists once the ledger has a run of this id. */
+  'child-start': {
+    readonly child: string;
+    readonly session: string;
+    /** Which child of its parent it is: asked for again under one key, it is the same. */
+    readonly key: string;
+    readonly reason: string;
+    /** Digest of its task and its instructions. */
+    readonly fingerprint: string;
+    readonly inherits: Inheritance;
+    /** Its own limits; those of all above it hold too. */
+    readonly budget: BudgetLimits;
+  };
+  'child-finish': {
+    readonly child: string;
+    readonly key: string;
+    readonly status: Exclude<RunStatus, 'paused'>;
+    /** Digest of its answer. */
+    readonly answer: string | null;
+    readonly error: ErrorJson | null;
+    /** Its own children included. */
+    readonly usage: Usage;
+    /** What it drew from the budget of its parent. */
+    readonly spent: BudgetAmount;
+  };
   'session-compact': { readonly keep: number; readonly summary: string };
   'policy-speak': { readonly policy: string; readonly text: string };
   /** What a person should know although the run goes on. */
@@ -217,7 +264,8 @@ export interface EventBodies {
    */
   'usage-report': { readonly turn: number; readonly modelSeen: string | null; readonly usage: Usage };
   'turn-finish': { readonly turn: number; readonly calls: number; readonly elapsedMs: number };
-  'run-pause': { readonly ticket: string };
+  /** It waits for the answer to a ticket, or for what `error` says is missing. */
+  'run-pause': { readonly ticket: string | null; readonly error: ErrorJson | null };
   'run-finish': {
     readonly status: Exclude<RunStatus, 'paused'>;
     /** Digest of the answer's text. */

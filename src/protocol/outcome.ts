@@ -11,7 +11,9 @@ export type RunStatus = (typeof runStatuses)[number];
 export type HarnessOutcome =
   | { readonly status: 'completed'; readonly answer: string }
   | { readonly status: 'failed' | 'refused' | 'cancelled' | 'unknown'; readonly error: ErrorJson }
-  | { readonly status: 'paused'; readonly ticket: Ticket };
+  | { readonly status: 'paused'; readonly ticket: Ticket }
+  /** Nothing failed and nothing was sent: what the run needs is not there, and `error` says how to go on. */
+  | { readonly status: 'paused'; readonly ticket: null; readonly error: ErrorJson };
 
 export interface RunResult {
   readonly status: RunStatus;
@@ -25,7 +27,7 @@ export interface RunResult {
   /** The final text; null unless completed. */
   readonly answer: string | null;
   readonly error: ErrorJson | null;
-  /** The open question of a paused run. */
+  /** The open question of a paused run; null too where it waits for something else, which `error` then tells. */
   readonly ticket: Ticket | null;
   readonly turns: number;
   readonly toolCalls: number;

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { jsonDigest } from '../digest.ts';
 import type { Approval } from '../harness.ts';
 import type { ApproveMode, Ticket, TicketAnswer } from '../protocol/ticket.ts';
+import { RunError } from './errors.ts';
 import type { Line } from './line.ts';
 
 /** Asks a person. Resolves with an answer, or `undefined` where it was cancelled before one was given. */
@@ -11,6 +12,8 @@ export type Ask = (ticket: Ticket, signal: AbortSignal) => Promise<Answer | unde
 export type Answer = Pick<TicketAnswer, 'decision' | 'by' | 'reason'>;
 
 export interface ApprovalDesk {
+  /** Throws `run.forged-ticket` unless a person approved this ticket and it is of this place and tool. */
+  mustBeApproved(ticket: string, call: Pick<Ticket, 'turn' | 'position' | 'tool'>): void;
   /** `signal` ends the asking; that of the run where it is left out. */
   approve(
     question: Omit<Ticket, 'id' | 'digest'>,
@@ -39,13 +42,11 @@ export function openDesk(options: {
     question: Omit<Ticket, 'id' | 'digest'>,
     part: AbortSignal,
   ): Promise<Approval & { readonly ticket: Ticket }> {
-    const digest = jsonDigest({ run, prompt, ...question });
-    const given = answerTo(line, digest);
-    const asked = line.events.findLast(
-      (event) => event.type === 'approval-request' && event.ticket.digest === digest,
-    );
-    const ticket =
-      asked?.type === 'approval-request' ? asked.ticket : { id: clock.id('ticket'), digest, ...question };
+    const digest = ticketDigest({ run, prompt }, question);
+    const asked = askedIn(line, digest, question);
+    const ticket = asked ?? { id: clock.id('ticket'), digest, ...question };
+    // An answer is to what was really asked: without that question in the record there is none.
+    const given = asked === undefined ? undefined : answerTo(line, asked);
     if (given !== undefined) return { answer: given.decision, by: given.by, reason: given.reason, ticket };
     // The open question is in the record before anyone is asked, and stays there if nobody is.
     if (asked === undefined) await line.put([{ type: 'approval-request', ticket }]);
@@ -58,6 +59,15 @@ export function openDesk(options: {
   }
 
   return {
+    mustBeApproved(id, { turn, position, tool }) {
+      const ticket = line.events.findLast(
+        (event) => event.type === 'approval-request' && event.ticket.id === id,
+      );
+      const asked = ticket?.type === 'approval-request' ? ticket.ticket : undefined;
+      const same = asked?.turn === turn && asked.position === position && asked.tool === tool;
+      if (same && answerTo(line, asked)?.decision === 'approved') return;
+      throw forgedTicket(run, id, 'nobody approved it for this call');
+    },
     approve(question, part = signal) {
       const decided = turnToAsk.then(() => decide(question, part));
       turnToAsk = decided.catch(() => undefined);
@@ -83,7 +93,58 @@ async function askWhile(ask: Ask, ticket: Ticket, signal: AbortSignal): Promise<
   }
 }
 
-function answerTo(line: Line, digest: string): TicketAnswer | undefined {
-  const found = line.events.findLast((event) => event.type === 'approval-answer' && event.digest === digest);
+/** Digest of what a person is asked: the run, the composed text, the place and the exact arguments. */
+export function ticketDigest(
+  where: { readonly run: string; readonly prompt: string },
+  { turn, position, tool, capability, arguments: args }: Omit<Ticket, 'id' | 'digest'>,
+): string {
+  return jsonDigest({ ...where, turn, position, tool, capability, arguments: args });
+}
+
+/** The question of this digest as it was put; one whose words are others than those asked now was never put. */
+function askedIn(line: Line, digest: string, question: Omit<Ticket, 'id' | 'digest'>): Ticket | undefined {
+  const found = line.events.findLast(
+    (event) =>
+      event.type === 'approval-request' &&
+      event.ticket.digest === digest &&
+      event.ticket.turn === question.turn &&
+      event.ticket.position === question.position &&
+      event.ticket.tool === question.tool &&
+      event.ticket.capability === question.capability &&
+      showsAll(event.ticket.arguments, question.arguments),
+  );
+  return found?.type === 'approval-request' ? found.ticket : undefined;
+}
+
+/** True if a stored text is this one, or this one with secrets replaced. */
+function showsAll(stored: string, text: string): boolean {
+  if (stored === text) return true;
+  const [head = '', ...others] = stored.split(secretMark);
+  const tail = others.pop();
+  if (tail === undefined || !text.startsWith(head) || !text.endsWith(tail)) return false;
+  let at = head.length;
+  for (const part of others) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= text.length - tail.length;
+}
+
+/** What stands where the ledger took a secret out. */
+export const secretMark = /\[secret [^\]]*\]/;
+
+function answerTo(line: Line, { id, digest }: Ticket): TicketAnswer | undefined {
+  const found = line.events.findLast(
+    (event) => event.type === 'approval-answer' && event.ticket === id && event.digest === digest,
+  );
   return found?.type === 'approval-answer' ? found : undefined;
+}
+
+/** The refusal of a ticket that is not what it says. */
+export function forgedTicket(run: string, ticket: string, found: string): RunError {
+  return new RunError('run.forged-ticket', `Ticket ${ticket} of run ${run} does not count: ${found}.`, {
+    next: `Look at the call itself with: writ runs show ${run} --calls`,
+    details: { run, ticket },
+  });
 }

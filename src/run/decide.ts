@@ -1,7 +1,8 @@
 /** Decisions of people about a run that waits: they are only appended; resuming the run acts on them. */
 import type { Store } from '../ledger/store.ts';
 import type { Ticket, TicketAnswer } from '../protocol/ticket.ts';
-import { openTicketOf } from './derive.ts';
+import { forgedTicket, secretMark, ticketDigest } from './approval.ts';
+import { lastOf, openTicketOf } from './derive.ts';
 import { RunError, unknownRun } from './errors.ts';
 
 export interface Decision {
@@ -14,14 +15,16 @@ export interface Decision {
 
 /**
  * Answers the open question of a paused run. Throws `run.unknown-run`, `run.unknown-ticket` where the run asks nothing
- * or something else, and `ledger.lease-held` while a process is at work on the run.
+ * or something else, `run.forged-ticket` where the question in the record is not the one that was asked, and
+ * `ledger.lease-held` while a process is at work on the run.
  */
 export async function answerTicket(store: Store, holder: string, decision: Decision): Promise<Ticket> {
   if ((await store.run(decision.run)) === undefined) throw unknownRun(decision.run);
   const lease = await store.acquire(decision.run, holder, 5_000);
   try {
     // Read under the lease, so that two people cannot both answer.
-    const open = openTicketOf(await store.events(decision.run));
+    const events = await store.events(decision.run);
+    const open = openTicketOf(events);
     if (open === undefined || open.id !== decision.ticket) {
       throw new RunError(
         'run.unknown-ticket',
@@ -29,6 +32,12 @@ export async function answerTicket(store: Store, holder: string, decision: Decis
         { next: `See what it asks with: writ runs show ${decision.run}` },
       );
     }
+    // A person answers to the words; whoever changed them would have the answer count for other ones. Where a secret was
+    // taken out of the words, the run itself compares them when it goes on.
+    const prompt = lastOf(events, 'run-start')?.prompt ?? '';
+    const whole = !secretMark.test(open.arguments);
+    if (whole && ticketDigest({ run: decision.run, prompt }, open) !== open.digest)
+      throw forgedTicket(decision.run, open.id, 'its words are not those that its digest was made of');
     const { ticket, by, reason } = decision;
     await store.append(
       lease,

@@ -17,7 +17,7 @@ const ticket = {
 };
 const turn: EventBody = { type: 'turn-start', turn: 1 };
 const asked: EventBody = { type: 'approval-request', ticket };
-const paused: EventBody = { type: 'run-pause', ticket: 't1' };
+const paused: EventBody = { type: 'run-pause', ticket: 't1', error: null };
 const answered: EventBody = {
   type: 'approval-answer',
   ticket: 't1',

@@ -18,7 +18,32 @@ export const runErrors = {
     kind: 'failed',
     about: 'A stored part that the run needs is missing or was altered.',
   },
+  'run.is-child': { kind: 'refused', about: 'A child goes on and ends with its parent only.' },
+  'run.child-widens': { kind: 'refused', about: 'A child was to have what its parent has not.' },
+  'run.child-duplicate': {
+    kind: 'refused',
+    about: 'A child was to do what a run above it is doing, or another child has done.',
+  },
+  'run.child-no-progress': {
+    kind: 'refused',
+    about: 'The last children of the run ended without an answer, so no more are made.',
+  },
   'run.unknown-ticket': { kind: 'input', about: 'The run has no open ticket of this id.' },
+  'run.forged-ticket': {
+    kind: 'refused',
+    about: 'A question or its answer in the record is not what was asked.',
+  },
+  'run.event-reserved': {
+    kind: 'failed',
+    about: 'A harness tried to write what only the runtime may write.',
+  },
+  'run.unknown-effect': { kind: 'input', about: 'The run has no effect at this place.' },
+  'run.effect-settled': {
+    kind: 'refused',
+    about: 'The effect is not unknown, so there is nothing to decide.',
+  },
+  'run.effects-open': { kind: 'refused', about: 'What the session did outside is still unknown.' },
+  'run.reason-missing': { kind: 'input', about: 'A decision was given without who or why.' },
   'run.lease-lost': {
     kind: 'unknown',
     about: 'Another process took the run over; its record says how it goes on.',

@@ -7,7 +7,7 @@ import { alreadyExists, closed, fenced, leaseHeld, noRun, noSession } from '../e
 import type { LeaseRow } from '../holder.ts';
 import { isHeld } from '../holder.ts';
 import { digestsIn, recordText } from '../record-text.ts';
-import type { Lease, Store, StoredBlob } from '../store.ts';
+import type { Lease, Namespace, Store, StoredBlob } from '../store.ts';
 
 interface KeptSession {
   readonly text: string;
@@ -29,6 +29,7 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
   const sessions = new Map<string, KeptSession>();
   const runs = new Map<string, KeptRun>();
   const blobs = new Map<string, Uint8Array | string>();
+  let namespace: Namespace = { id: clock.id('ledger'), epoch: 0 };
   let open = true;
 
   function isOpen(): void {
@@ -51,6 +52,11 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
 
   return {
     name: 'memory',
+
+    async namespace() {
+      isOpen();
+      return namespace;
+    },
 
     async createSession(session, given) {
       isOpen();
@@ -75,7 +81,7 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
       if (session.runs.some(({ record }) => record.index === run.index)) {
         throw alreadyExists(`run ${run.index} of session ${run.session}`);
       }
-      const lease = { epoch: 0, holder: '', expires: 0 };
+      const lease = { epoch: namespace.epoch, holder: '', expires: 0 };
       const kept: KeptRun = { record: { ...run }, session, events: [], lease };
       runs.set(run.id, kept);
       session.runs.push(kept);
@@ -155,13 +161,16 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
       return kept === undefined ? undefined : new Uint8Array(Buffer.from(kept));
     },
 
-    async forget(id) {
+    async forget(id, leases = []) {
       isOpen();
       const session = sessions.get(id);
       if (session === undefined) return;
       for (const { record, lease } of session.runs) {
-        if (isHeld(lease, clock.now())) throw leaseHeld(record.id, lease.holder, lease.expires);
+        const own = leases.some((given) => given.run === record.id && isNewest(lease, given));
+        if (!own && isHeld(lease, clock.now())) throw leaseHeld(record.id, lease.holder, lease.expires);
       }
+      const epoch = Math.max(namespace.epoch, ...session.runs.map(({ lease }) => lease.epoch));
+      namespace = { ...namespace, epoch };
       for (const { record } of session.runs) runs.delete(record.id);
       sessions.delete(id);
       const stillNamed = new Set([...sessions.values()].flatMap((other) => [...namesOf(other)]));

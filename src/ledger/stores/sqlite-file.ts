@@ -40,6 +40,9 @@ const schema = `
   create table blob (digest text not null primary key, redacted integer not null, bytes blob not null) strict;
   create table link (session integer not null, digest text not null) strict;
 `;
+const namespace = `
+  create table if not exists namespace (one integer primary key check (one = 1), id text not null, epoch integer not null) strict;
+`;
 
 /**
  * Opens the ledger file, after making it with its folder where there is none. Throws `ledger.not-a-ledger`,
@@ -56,6 +59,7 @@ export function openLedgerFile(given: string, busyMs: number, token: string): Da
     }
     db = new DatabaseSync(path, { timeout: busyMs, enableForeignKeyConstraints: false });
     db.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma secure_delete = on');
+    nameIt(db, token);
     // From here on a lock is waited for by the callers, because SQLite's own waiting stops the whole process.
     db.exec('pragma busy_timeout = 0');
     return db;
@@ -87,11 +91,31 @@ export function openLedgerFileToRead(given: string, busyMs: number): DatabaseSyn
   }
 }
 
+/** Gives a ledger its namespace, once: one that was made before there were any gets it when it is next opened. */
+function nameIt(db: DatabaseSyncInstance, id: string): void {
+  if (db.prepare("select 1 from sqlite_schema where name = 'namespace'").get() !== undefined) return;
+  db.exec('begin immediate');
+  try {
+    db.exec(namespace);
+    db.prepare('insert or ignore into namespace values (1, ?, 0)').run(id);
+    db.exec('commit');
+  } catch (error) {
+    if (db.isTransaction) db.exec('rollback');
+    throw error;
+  }
+}
+
 function readable(place: string, busyMs: number): DatabaseSyncInstance {
   const db = new DatabaseSync(place, { readOnly: true, timeout: busyMs, enableForeignKeyConstraints: false });
   try {
     // The first read is what fails where the file cannot be read in its mode.
-    db.exec('select count(*) from sqlite_schema; pragma busy_timeout = 0');
+    db.exec('select count(*) from sqlite_schema');
+    // It is not ours to name: a file without a namespace gets one for this look, beside it in memory.
+    if (db.prepare("select 1 from sqlite_schema where name = 'namespace'").get() === undefined)
+      db.exec(
+        `${namespace.replace('create table', 'create temp table')} insert into namespace values (1, '', 0)`,
+      );
+    db.exec('pragma busy_timeout = 0');
     return db;
   } catch (error) {
     db.close();

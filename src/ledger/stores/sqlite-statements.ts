@@ -15,7 +15,12 @@ export function prepareAll(db: DatabaseSyncInstance) {
     session: db.prepare('select body from session where id = ?'),
     sessionNumber: db.prepare('select n from session where id = ?'),
     addRun: db.prepare(
-      'insert or ignore into run (id, session, created_at, place, parent) values (?, ?, ?, ?, ?)',
+      `insert or ignore into run (id, session, created_at, place, parent, epoch)
+       values (?, ?, ?, ?, ?, (select epoch from namespace))`,
+    ),
+    namespace: db.prepare('select id, epoch from namespace'),
+    raiseEpoch: db.prepare(
+      'update namespace set epoch = max(epoch, (select max(epoch) from run where session = ?))',
     ),
     run: db.prepare(`${selectRun} where run.id = ?`),
     runs: db.prepare(

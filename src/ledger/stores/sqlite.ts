@@ -7,7 +7,7 @@ import type { RunRecord, SessionRecord } from '../../protocol/record.ts';
 import { alreadyExists, closed, fenced, leaseHeld, noRun, noSession } from '../errors.ts';
 import { isHeld } from '../holder.ts';
 import { digestsIn, recordText } from '../record-text.ts';
-import type { Store, StoredBlob } from '../store.ts';
+import type { Namespace, Store, StoredBlob } from '../store.ts';
 import { type GroupCommit, groupCommit } from './group-commit.ts';
 import { openLedgerFile, openLedgerFileToRead, storeFault } from './sqlite-file.ts';
 import { prepareAll, type Statements } from './sqlite-statements.ts';
@@ -81,6 +81,12 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
 
   return {
     name: 'sqlite',
+
+    async namespace() {
+      const row: Namespace | undefined = await read((sql) => sql.namespace.get());
+      if (row === undefined) throw new TypeError('A ledger has one namespace.');
+      return { id: row.id, epoch: row.epoch };
+    },
 
     async createSession(session, blobs) {
       const text = recordText(session);
@@ -191,14 +197,19 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       return row?.bytes;
     },
 
-    async forget(id) {
+    async forget(id, leases = []) {
       await write((to) => {
         const session = sessionNumber(to, id);
         if (session === undefined) return;
         const held: readonly (HeadRow & { readonly id: string })[] = to.sql.heads.all(session);
-        const living = held.find((head) => isHeld(head, clock.now()));
+        const own = (head: HeadRow & { readonly id: string }) =>
+          leases.some(({ run, epoch, holder }) => {
+            return run === head.id && epoch === head.epoch && holder === head.holder;
+          });
+        const living = held.find((head) => !own(head) && isHeld(head, clock.now()));
         if (living !== undefined) throw leaseHeld(living.id, living.holder, living.expires);
         to.heads.clear();
+        if (held.length > 0) to.sql.raiseEpoch.run(session);
         to.sql.dropBlobs.run(session, session);
         to.sql.dropEvents.run(session);
         for (const drop of [to.sql.dropLinks, to.sql.dropRuns, to.sql.dropSession]) drop.run(session);
@@ -230,7 +241,7 @@ function emptyJournal(db: DatabaseSyncInstance): void {
 }
 
 function connect({ path, clock, busyMs, readOnly }: Required<SqliteStoreOptions>): Connection {
-  const db = readOnly ? openLedgerFileToRead(path, busyMs) : openLedgerFile(path, busyMs, clock.id('new'));
+  const db = readOnly ? openLedgerFileToRead(path, busyMs) : openLedgerFile(path, busyMs, clock.id('ledger'));
   const fault = (error: unknown) => storeFault(error, path);
   const heads = new Map<string, HeadRow>();
   try {

@@ -6,7 +6,7 @@ import { jsonSchemaCheck, type StandardParameters, standardCheck } from './argum
 import { closedJson } from './closed-json.ts';
 import { ToolError } from './errors.ts';
 import { short } from './short.ts';
-import type { ArgumentCheck, Tool, ToolContext, ToolLimits, ToolOutput } from './tool.ts';
+import type { ArgumentCheck, Tool, ToolContext, ToolFinding, ToolLimits, ToolOutput } from './tool.ts';
 
 /** A JSON Schema of type object, read as draft 2020-12. */
 export type JsonParameters = { readonly [key: string]: Json };
@@ -39,6 +39,14 @@ interface Definition<Args> {
    * A thrown error is a failure of a read and an unknown outcome of a write.
    */
   execute(args: Args, context: ToolContext): unknown;
+  /**
+   * Looks what became of an earlier attempt of this call whose outcome is unknown, and changes nothing outside. Returns
+   * what `execute` would have returned where the call was carried out, `failed(…)` where it was and failed,
+   * `notDispatched(…)` where it surely never arrived and never will, and `stillUnknown(…)` or undefined otherwise. For writes.
+   */
+  reconcile?(args: Args, context: ToolContext): unknown;
+  /** Told of each run in which the tool may be called, before its first call there; a resumed run is one too. */
+  attend?(run: string): void;
   /** Frees what the tool holds; called once. */
   close?(): void | Promise<void>;
 }
@@ -63,6 +71,8 @@ const fields = new Set([
   'exactIntegers',
   'effectKey',
   'execute',
+  'reconcile',
+  'attend',
   'close',
 ]);
 const defaultLimits: ToolLimits = { timeoutMs: 10_000, outputBytesMax: 64 * 1024 };
@@ -73,7 +83,7 @@ const ending = Symbol.for('writ.tool-ending');
 
 /** The end of a call that did not succeed. Made by `failed` and `notDispatched` only; JSON cannot imitate it. */
 export interface ToolEnding {
-  readonly [ending]: Exclude<ToolOutput, { readonly status: 'succeeded' }>;
+  readonly [ending]: Exclude<ToolFinding, { readonly status: 'succeeded' }>;
 }
 
 /** Return this when the call failed and nothing is left in doubt. The model reads `failed(code): message`. */
@@ -83,11 +93,21 @@ export function failed(code: string, message: string): ToolEnding {
 
 /**
  * Return this only if the outside call was never begun: it is the proof that licenses another attempt. A timeout, a
- * closed connection or an error answer proves nothing; for those, throw.
+ * closed connection or an error answer proves nothing; for those, throw. With `park` the run pauses until a person has
+ * made what is missing available and resumes it: for a tool that has already tried as often as it may.
  */
-export function notDispatched(reason: NonDispatch['reason'], message: string): ToolEnding {
+export function notDispatched(
+  reason: NonDispatch['reason'],
+  message: string,
+  { park = false }: { readonly park?: boolean } = {},
+): ToolEnding {
   const nonDispatch = { proof: 'not-dispatched', reason, message: words(message) } as const;
-  return { [ending]: { status: 'not-dispatched', nonDispatch } };
+  return { [ending]: { status: 'not-dispatched', nonDispatch, ...(park ? { park } : {}) } };
+}
+
+/** Return this from `reconcile` where looking did not tell what became of the call. */
+export function stillUnknown(message: string): ToolEnding {
+  return { [ending]: { status: 'unknown', message: words(message) } };
 }
 
 // A `tools/*.mjs` file may hand over whatever it caught. The call has ended by then, and its end must be told.
@@ -128,6 +148,13 @@ export function defineTool<Args>(
     effectKey: (value) => effectKeyOf(definition, value as Args),
     execute: async (value, context) =>
       toOutput(await definition.execute(value as Args, context), access, name),
+    ...(definition.reconcile === undefined
+      ? {}
+      : {
+          reconcile: async (value: unknown, context: ToolContext) =>
+            toFinding(await definition.reconcile?.(value as Args, context), name),
+        }),
+    ...(definition.attend === undefined ? {} : { attend: (run: string) => definition.attend?.(run) }),
     close: () => {
       closing ??= Promise.resolve(definition.close?.());
       return closing;
@@ -161,6 +188,8 @@ function effectKeyOf<Args>({ name, effectKey }: ToolDefinition<Args>, args: Args
 
 function toOutput(returned: unknown, access: Access, name: string): ToolOutput {
   const ended = endingOf(returned);
+  // Thrown, as it leaves open what an outcome that nobody knows leaves open.
+  if (ended?.status === 'unknown') throw new Error(ended.message);
   if (ended !== undefined) return ended;
   const closed = closedJson(returned);
   if (closed.ok) return { status: 'succeeded', value: closed.value };
@@ -169,6 +198,12 @@ function toOutput(returned: unknown, access: Access, name: string): ToolOutput {
   if (access === 'write')
     return { status: 'succeeded', value: `The call was carried out, but ${message} Do not repeat it.` };
   return { status: 'failed', code: 'tool.result-not-json', message };
+}
+
+// Nothing is not null here: a hook that forgets to answer must not settle anything.
+function toFinding(returned: unknown, name: string): ToolFinding {
+  if (returned === undefined) return { status: 'unknown', message: 'Looking brought no answer.' };
+  return endingOf(returned) ?? toOutput(returned, 'write', name);
 }
 
 function endingOf(returned: unknown): ToolEnding[typeof ending] | undefined {
@@ -193,7 +228,8 @@ function checkDefinition(definition: object): void {
       { next: 'Give parameters, {"type":"object"} for a tool that takes none.' },
     );
   checkLimits(it.name, it.limits);
-  const kinds = { execute: 'function', effectKey: 'function?', close: 'function?', look: 'string?' };
+  const hooks = { effectKey: 'function?', reconcile: 'function?', attend: 'function?', close: 'function?' };
+  const kinds = { execute: 'function', ...hooks, look: 'string?' };
   const flags = { repeatable: 'boolean?', exactIntegers: 'boolean?' };
   for (const [field, kind] of Object.entries({ ...kinds, ...flags })) {
     const missingIsFine = kind.endsWith('?') && it[field] === undefined;
@@ -236,6 +272,8 @@ function checkEffects(it: Readonly<Record<string, unknown>>): void {
     wrong("access 'read' or 'write'", it.access, "Say 'write' if a call may change anything outside.");
   if (it.access === 'read' && it.repeat !== undefined && it.repeat !== 'safe')
     wrong("repeat 'safe' with access 'read'", it.repeat, "Say access 'write' if a second call does more.");
+  if (it.access === 'read' && it.reconcile !== undefined)
+    wrong('no reconcile with a read', it.reconcile, 'Leave reconcile out: a read is simply made again.');
   if (it.access === 'write' && it.repeat !== 'safe' && it.repeat !== 'idempotent' && it.repeat !== 'once')
     wrong(
       "repeat 'safe', 'idempotent' or 'once' with access 'write'",

@@ -26,7 +26,15 @@ export interface ToolContext {
 export type ToolOutput =
   | { readonly status: 'succeeded'; readonly value: ExactJson }
   | { readonly status: 'failed'; readonly code: string; readonly message: string }
-  | { readonly status: 'not-dispatched'; readonly nonDispatch: NonDispatch };
+  | {
+      readonly status: 'not-dispatched';
+      readonly nonDispatch: NonDispatch;
+      /** True where the tool has tried as often as it may, and the call waits until what is missing is there. */
+      readonly park?: boolean;
+    };
+
+/** What a tool found when it looked for an earlier attempt. `unknown` leaves it as it is. */
+export type ToolFinding = ToolOutput | { readonly status: 'unknown'; readonly message: string };
 
 export type ArgumentCheck =
   | { readonly ok: true; readonly value: unknown }
@@ -59,6 +67,13 @@ export interface Tool {
   effectKey(value: unknown): string;
   /** Runs a call with checked arguments. A thrown error is a failure of a read and an unknown outcome of a write. */
   execute(value: unknown, context: ToolContext): Promise<ToolOutput>;
+  /**
+   * Looks what became of an attempt of this very call whose outcome is unknown, for instance by the idempotency key. Sends
+   * nothing and changes nothing outside; what it throws leaves the outcome unknown. Writes may have it.
+   */
+  reconcile?(value: unknown, context: ToolContext): Promise<ToolFinding>;
+  /** Told once, before its first call, of each run in which the tool may be called; a resumed run is one too. */
+  attend?(run: string): void;
   /** Frees what the tool holds (a child process, a connection); safe to call twice. */
   close(): Promise<void>;
 }
