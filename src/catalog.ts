@@ -50,12 +50,12 @@ export const adapters = [
   },
   {
     name: 'opencode',
-    summary: 'opencode, the command opencode.',
+    summary: 'The coding agent opencode, the command opencode.',
     load: async () => (await import('./deliver/harnesses/opencode/opencode.ts')).adapter,
   },
   {
     name: 'pi',
-    summary: 'pi, the coding agent of the command pi.',
+    summary: 'The coding agent pi, the command pi.',
     load: async () => (await import('./deliver/harnesses/pi/pi.ts')).adapter,
   },
   {

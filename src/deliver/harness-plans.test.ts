@@ -146,6 +146,14 @@ describe('gemini', () => {
     },
   );
 
+  test('skills are told of in the prompt that replace takes away, so the two together are refused', () => {
+    const skills = [{ name: 'sing', description: 'When.', text: 'La.' }];
+    expect(() => planOf(gemini, { skills })).toThrow(/skills/);
+    expect(fileText(planOf(gemini, { intent: 'context', skills }), '.gemini/skills/sing/SKILL.md')).toBe(
+      '---\nname: "sing"\ndescription: "When."\n---\n\nLa.',
+    );
+  });
+
   test('a word that its memory would take for an import is refused', () => {
     expect(() => planOf(gemini, { intent: 'context', text: 'see @notes.md' })).toThrow(/import/);
     expect(planOf(gemini, { text: 'see @notes.md' })).toBeTruthy();

@@ -5,6 +5,7 @@ import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
 import { jsonFile, skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
+import { refusal } from '../../permit.ts';
 import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
 import { mentionNotice, taskAsText } from '../../task.ts';
 import { type Fault, firstWay } from '../../transport.ts';
@@ -48,7 +49,6 @@ export const adapter: Adapter = {
     skills: { control: 'skills/NAME/SKILL.md', transport: 'file' },
     mcpServers: { control: 'mcpServers', transport: 'file' },
     permissions: { control: '--approval-mode', transport: 'argv' },
-    commands: { control: 'commands/NAME.toml', transport: 'file' },
     env: { control: 'its environment', transport: 'env' },
   },
   family: modelFamily,
@@ -65,6 +65,7 @@ function plan({ request, control }: Resolved): AdapterPlan {
   const { home, intent, baseUrl, mcpServers = {} } = request;
   const fault = intent === 'replace' ? systemFault : memoryFault;
   firstWay('gemini', 'text', request.text, [{ ...control, fault }]);
+  if (intent === 'replace' && request.skills !== undefined) throw skillsGone();
   const servers = Object.keys(mcpServers);
   return {
     argv: [
@@ -101,19 +102,27 @@ function plan({ request, control }: Resolved): AdapterPlan {
 }
 
 function plannedFiles(request: DeliveryRequest): readonly PlannedFile[] {
-  const { intent, text, skills, commands = [] } = request;
+  const { intent, text, skills } = request;
   return [
     { path: intent === 'replace' ? 'prompt.md' : '.gemini/GEMINI.md', text, until: 'run' },
     jsonFile('.gemini/settings.json', settings(request)),
     ...skillFiles('.gemini/skills', skills),
-    ...commands.map(
-      ({ name, description, text }): PlannedFile => ({
-        path: `.gemini/commands/${name}.toml`,
-        text: `description = ${JSON.stringify(description)}\nprompt = ${JSON.stringify(text)}\n`,
-        until: 'session',
-      }),
-    ),
   ];
+}
+
+// It lists skills in its own system prompt alone, and would find them and say nothing of them.
+function skillsGone() {
+  return refusal(
+    'deliver.dimension-unsupported',
+    'gemini tells of skills only in the prompt that is replaced.',
+    {
+      harness: 'gemini',
+      field: 'skills',
+      requirement: 'that the model is told of each skill',
+      alternative: 'the context intent, or a request without skills',
+      able: [],
+    },
+  );
 }
 
 /** What it does to a system prompt, its own or ours, before it sends it. */

@@ -20,7 +20,7 @@ const permissionMaps: { readonly [M in PermissionMode]: { readonly [tool: string
 /** The harness of the command `opencode`. */
 export const adapter: Adapter = {
   name: 'opencode',
-  summary: 'opencode, the command opencode.',
+  summary: 'The coding agent opencode, the command opencode.',
   program: 'opencode',
   versionArgv: ['--version'],
   declares: {
@@ -54,10 +54,7 @@ export const adapter: Adapter = {
     mcpServers: { control: 'mcp', transport: 'file' },
     permissions: { control: 'permission', transport: 'file' },
     subagents: { control: 'agent/NAME.md', transport: 'file' },
-    commands: { control: 'command/NAME.md', transport: 'file' },
     contextFiles: { control: 'instructions', transport: 'file' },
-    reasoningEffort: { control: '--variant', transport: 'argv' },
-    temperature: { control: 'agent.build.temperature', transport: 'file' },
     env: { control: 'its environment', transport: 'env' },
   },
   family: modelFamily,
@@ -71,7 +68,7 @@ export const adapter: Adapter = {
 };
 
 function plan({ request }: Resolved): AdapterPlan {
-  const { home, model, reasoningEffort, resume, baseUrl } = request;
+  const { home, model, resume, baseUrl } = request;
   return {
     argv: [
       'run',
@@ -81,7 +78,6 @@ function plan({ request }: Resolved): AdapterPlan {
       // Without a model's name it would leave the provider aside and go to its own.
       ...(baseUrl === null ? [] : ['--model', `writ/${model ?? 'default'}`]),
       ...(baseUrl === null && model !== undefined ? ['--model', model] : []),
-      ...(reasoningEffort === undefined ? [] : ['--variant', reasoningEffort]),
       ...(resume === null ? [] : ['--session', resume]),
     ],
     env: {
@@ -110,7 +106,7 @@ function plan({ request }: Resolved): AdapterPlan {
 }
 
 function plannedFiles(request: DeliveryRequest): readonly PlannedFile[] {
-  const { intent, text, skills, subagents = [], commands = [], contextFiles = [] } = request;
+  const { intent, text, skills, subagents = [], contextFiles = [] } = request;
   const own = 'config/opencode';
   const addition: PlannedFile = { path: 'prompt.md', text, until: 'run' };
   return [
@@ -123,9 +119,6 @@ function plannedFiles(request: DeliveryRequest): readonly PlannedFile[] {
     ...skillFiles(`${own}/skill`, skills),
     ...subagents.map(({ name, description, text }) =>
       describedFile(`${own}/agent/${name}.md`, { description, mode: 'subagent' }, text),
-    ),
-    ...commands.map(({ name, description, text }) =>
-      describedFile(`${own}/command/${name}.md`, { description }, text),
     ),
   ];
 }
@@ -143,20 +136,16 @@ function configText(request: DeliveryRequest): string {
 const fill = (name: string) => `\ud800${name}`;
 
 function config({ intent, text, home, baseUrl, model, ...request }: DeliveryRequest): Json {
-  const { permissions, temperature, contextFiles = [], mcpServers = {} } = request;
+  const { permissions, contextFiles = [], mcpServers = {} } = request;
   const instructions = [
     ...(intent === 'append' ? [join(home, 'prompt.md')] : []),
     ...contextFiles.map(({ name }) => join(home, 'instructions', `${name}.md`)),
   ];
-  const build = {
-    ...(intent === 'replace' ? { prompt: text } : {}),
-    ...(temperature === undefined ? {} : { temperature }),
-  };
   return {
     share: 'disabled',
     autoupdate: false,
     instructions,
-    agent: { build },
+    agent: { build: intent === 'replace' ? { prompt: text } : {} },
     mcp: Object.fromEntries(Object.entries(mcpServers).map(([name, server]) => [name, serverOf(server)])),
     ...(permissions === undefined ? {} : { permission: permissionMaps[permissions] }),
     ...(baseUrl === null ? {} : { provider: { writ: providerOf(baseUrl, model ?? 'default') } }),

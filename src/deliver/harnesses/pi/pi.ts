@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { PlannedFile } from '../../../protocol/delivery.ts';
 import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
-import { describedFile, jsonFile, skillFiles } from '../../markdown-file.ts';
+import { jsonFile, skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
 import type { DeliveryRequest, PermissionMode } from '../../request.ts';
 import { argumentFault, firstWay, type Way } from '../../transport.ts';
@@ -21,7 +21,7 @@ const keys = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'OPENROUT
 /** The harness of the command `pi`. */
 export const adapter: Adapter = {
   name: 'pi',
-  summary: 'pi, the coding agent of the command pi.',
+  summary: 'The coding agent pi, the command pi.',
   program: 'pi',
   versionArgv: ['--version'],
   declares: {
@@ -49,8 +49,6 @@ export const adapter: Adapter = {
     model: { control: '--model', transport: 'argv' },
     skills: { control: '--skill', transport: 'file' },
     permissions: { control: '--tools', transport: 'argv' },
-    commands: { control: '--prompt-template', transport: 'file' },
-    reasoningEffort: { control: '--thinking', transport: 'argv' },
     env: { control: 'its environment', transport: 'env' },
   },
   family: modelFamily,
@@ -122,34 +120,21 @@ function taskWays(platform: NodeJS.Platform): readonly Way[] {
   ];
 }
 
-function dimensionArgv({ model, baseUrl, reasoningEffort, ...request }: DeliveryRequest): readonly string[] {
-  const { home, skills = [], commands = [], permissions } = request;
+function dimensionArgv({ model, baseUrl, ...request }: DeliveryRequest): readonly string[] {
+  const { home, skills = [], permissions } = request;
   return [
     // Without a model's name it would leave the provider aside and go to its own.
     ...(baseUrl === null ? [] : ['--provider', 'writ', '--model', model ?? 'default']),
     ...(baseUrl === null && model !== undefined ? ['--model', model] : []),
-    ...(reasoningEffort === undefined
-      ? []
-      : ['--thinking', reasoningEffort === 'none' ? 'off' : reasoningEffort]),
     ...skills.flatMap(({ name }) => ['--skill', join(home, 'skills', name)]),
-    ...commands.flatMap(({ name }) => ['--prompt-template', join(home, 'commands', `${name}.md`)]),
     ...(permissions === undefined ? [] : toolFlags[permissions]),
   ];
 }
 
-function plannedFiles({
-  text,
-  skills,
-  commands = [],
-  baseUrl,
-  model,
-}: DeliveryRequest): readonly PlannedFile[] {
+function plannedFiles({ text, skills, baseUrl, model }: DeliveryRequest): readonly PlannedFile[] {
   return [
     { path: 'prompt.md', text, until: 'run' },
     ...skillFiles('skills', skills),
-    ...commands.map(({ name, description, text }) =>
-      describedFile(`commands/${name}.md`, { description }, text),
-    ),
     ...(baseUrl === null ? [] : [jsonFile('pi/models.json', modelsOf(baseUrl, model ?? 'default'))]),
   ];
 }

@@ -43,7 +43,6 @@ export const adapter: Adapter = {
     model: { control: '--model', transport: 'argv' },
     permissions: { control: '--approval-mode', transport: 'argv' },
     env: { control: 'its environment', transport: 'env' },
-    json: { control: '--json-schema', transport: 'file' },
   },
   family: modelFamily,
   keyVariables: ['OPENAI_API_KEY'],
@@ -56,7 +55,7 @@ export const adapter: Adapter = {
 };
 
 function plan({ request, control }: Resolved): AdapterPlan {
-  const { home, intent, text, model, permissions, resume, baseUrl, authMode, platform, json } = request;
+  const { home, intent, text, model, permissions, resume, baseUrl, authMode, platform } = request;
   if (intent === 'append')
     firstWay('qwen-code', 'text', text, [
       { ...control, fault: (addition) => argumentFault(addition, platform) },
@@ -71,7 +70,6 @@ function plan({ request, control }: Resolved): AdapterPlan {
       ...(intent === 'append' ? [`--append-system-prompt=${text}`] : []),
       ...(model === undefined ? [] : ['--model', model]),
       ...(permissions === undefined ? [] : ['--approval-mode', approvals[permissions]]),
-      ...(json === undefined ? [] : ['--json-schema', `@${join(home, 'schema.json')}`]),
       ...(resume === null ? [] : ['--resume', resume]),
     ],
     env: {
@@ -98,7 +96,7 @@ function plan({ request, control }: Resolved): AdapterPlan {
   };
 }
 
-function plannedFiles({ intent, text, json }: DeliveryRequest) {
+function plannedFiles({ intent, text }: DeliveryRequest) {
   return [
     ...(intent === 'replace' ? [{ path: 'prompt.md', text, until: 'run' } as const] : []),
     jsonFile('qwen/settings.json', {
@@ -107,6 +105,5 @@ function plannedFiles({ intent, text, json }: DeliveryRequest) {
       memory: { enableManagedAutoMemory: false, enableManagedAutoDream: false },
       general: { disableAutoUpdate: true, disableUpdateNag: true },
     }),
-    ...(json === undefined ? [] : [jsonFile('schema.json', json === true ? { type: 'object' } : json)]),
   ];
 }
