@@ -3,6 +3,7 @@ import { adapters as listed } from '../../catalog.ts';
 import type { Adapter } from '../../deliver/adapter.ts';
 import { adapterOf } from '../../deliver/plan-delivery.ts';
 import type { RequestedDimensions } from '../../deliver/request.ts';
+import type { Harness } from '../../harness.ts';
 import type { Secret } from '../../ledger/secrets.ts';
 import type { Lowered } from '../../run/guarantees.ts';
 import type { Context } from '../context.ts';
@@ -14,8 +15,15 @@ export function allAdapters(): Promise<readonly Adapter[]> {
   return Promise.all(listed.map(({ load }): Promise<Adapter> => load()));
 }
 
-/** Nothing is started by it but, once for each installed version, the program's own question for its version. */
-export async function openOutside(context: Context, origin: OutsideOrigin): Promise<HarnessParts> {
+/**
+ * Nothing is started by it but, once for each installed version, the program's own question for its version. `check` sees
+ * the harness before even that.
+ */
+export async function openOutside(
+  context: Context,
+  origin: OutsideOrigin,
+  check: (harness: Harness, lowered: Lowered) => void = () => {},
+): Promise<HarnessParts> {
   const { env } = context;
   const [adapters, { outside }, { homesFolder }, { installedVersion }, cells] = await Promise.all([
     allAdapters(),
@@ -24,26 +32,21 @@ export async function openOutside(context: Context, origin: OutsideOrigin): Prom
     import('../../deliver/drive/installed-version.ts'),
     import('../../deliver/verify/measured-cells.ts'),
   ]);
-  const { harness, program, intent, fidelity, unmeasured, baseUrl = null } = origin.outside;
-  const adapter = adapterOf(harness, { intent }, { adapters });
+  const { harness: name, program, intent, fidelity, unmeasured, baseUrl = null } = origin.outside;
+  const adapter = adapterOf(name, { intent }, { adapters });
   const dimensions = origin.outside.dimensions as RequestedDimensions;
+  const lowered = loweredOf(origin.outside.lowered);
+  const options = {
+    ...{ adapter, adapters, program, intent, fidelity, unmeasured, dimensions, baseUrl, env },
+    workspace: origin.workspace,
+    homes: homesFolder(env),
+    measured: await cells.readMeasuredCells(cells.measuredCellsPath(env)),
+  };
+  check(outside({ ...options, version: null }), lowered);
+  const version = await installedVersion(adapter, { program, env, signal: context.interrupts() });
   return {
-    harness: outside({
-      adapter,
-      adapters,
-      program,
-      version: await installedVersion(adapter, { program, env, signal: context.interrupts() }),
-      intent,
-      fidelity,
-      unmeasured,
-      dimensions,
-      baseUrl,
-      workspace: origin.workspace,
-      homes: homesFolder(env),
-      env,
-      measured: await cells.readMeasuredCells(cells.measuredCellsPath(env)),
-    }),
-    lowered: loweredOf(origin.outside.lowered),
+    harness: outside({ ...options, version }),
+    lowered,
     secrets: secretsOf(context, adapter, dimensions),
     notices: [],
     close: async () => {},

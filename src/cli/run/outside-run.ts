@@ -24,14 +24,18 @@ export async function runOutside(
   const limits = overlayLimits(composed.agent.budget, flags.budget);
   const origin = await describe(context, composed, flags, task);
   await mustBeTrustedToo(context, composed, flags);
-  const [{ openOutside }, { originRecord }, { openStore }, { inSeat }, { startRun }] = await Promise.all([
-    import('./outside-parts.ts'),
-    import('./origin.ts'),
-    import('./open-store.ts'),
-    import('./run-seat.ts'),
-    import('../../run/run.ts'),
-  ]);
-  const parts = await openOutside(context, origin);
+  const [{ openOutside }, { originRecord }, { openStore }, { inSeat }, { startRun }, { checkGuarantees }] =
+    await Promise.all([
+      import('./outside-parts.ts'),
+      import('./origin.ts'),
+      import('./open-store.ts'),
+      import('./run-seat.ts'),
+      import('../../run/run.ts'),
+      import('../../run/guarantees.ts'),
+    ]);
+  const parts = await openOutside(context, origin, (harness, lowered) => {
+    checkGuarantees(harness, limits, lowered);
+  });
   const notices = [...parts.notices, ...unusedModel(composed, flags)];
   const opened = await openStore(context, flags, composed.workspace);
   try {
