@@ -162,6 +162,23 @@ export const tools = [
     },
   },
   {
+    name: 'subagent',
+    capability: 'subagents',
+    summary: 'A part of the work for a child run, inside the rights and the budget of its own.',
+    options: {
+      instructions: 'string?',
+      tools: 'string?',
+      capabilities: 'string?',
+      turns: 'number?',
+      tokens: 'number?',
+      timeoutMs: 'number?',
+    },
+    load: async () => {
+      const { subagent } = await import('./native/tool/subagent.ts');
+      return (options: ToolOptions) => subagent(options);
+    },
+  },
+  {
     name: 'command_start',
     capability: 'commands',
     summary: 'A shell command in the workspace, unconfined or in bubblewrap.',

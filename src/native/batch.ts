@@ -59,10 +59,10 @@ export async function settleBatch(
   batch: Batch,
   conversation: Conversation,
   toolbox: Toolbox,
-  seat: { readonly host: Host; readonly model: Model; readonly run: string },
+  seat: Pick<CallSeat, 'host' | 'run' | 'plans'> & { readonly model: Model },
 ): Promise<HarnessOutcome | undefined> {
   const messages = await Promise.all(batch.calls.map((_, i) => recalled(batch.results[i], seat.host)));
-  const working: Working = { ...seat, contexts: toolbox.contexts, turn: batch.turn, messages };
+  const working: Working = { ...seat, contexts: toolbox.contexts, toolbox, turn: batch.turn, messages };
   const checked = batch.calls.map((call, i) => checkCall(call, i + 1, toolbox));
   const isOpen = (call: CheckedCall) => messages[call.position - 1] === undefined;
   // What was sent before a crash is told as it is, before budget, approval or a cancel can call it "not run".
@@ -139,6 +139,7 @@ async function runOne(working: Working, call: CheckedCall): Promise<OneEnd> {
     const spent = conclude(working, call, result, host.clock.monotonicMs() - startedMs);
     return { ran: didRun(result.status), ...(spent === undefined ? {} : { outcome: spent }) };
   }
+  if (result.status === 'waiting') return { ran: false, outcome: result.outcome };
   if (result.status === 'parked') return { ran: false, outcome: parked(result, working.run) };
   if (result.status === 'paused') return { ran: false, outcome: { status: 'paused', ticket: result.ticket } };
   const error = new NativeError(
@@ -166,7 +167,7 @@ function groupsOf(calls: readonly CheckedCall[]): CheckedCall[][] {
   const groups: CheckedCall[][] = [];
   let reads: CheckedCall[] | undefined;
   for (const call of calls) {
-    const alone = call.kind === 'ready' && call.tool.access === 'write';
+    const alone = call.kind === 'ready' && (call.tool.access === 'write' || call.tool.runs === 'plan');
     if (!alone && reads !== undefined && reads.length < readsAtOnce) {
       reads.push(call);
       continue;

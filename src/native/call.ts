@@ -1,12 +1,14 @@
 /** One tool call: checked before anything runs, run inside its limits, and ended as text that the model can read. */
 import { canonicalJson, sha256 } from '../digest.ts';
-import { messageOf } from '../errors.ts';
-import type { Host } from '../harness.ts';
+import { messageOf, toErrorJson } from '../errors.ts';
+import type { ChildEnd, Host } from '../harness.ts';
 import type { EffectCall, EffectOutcome, NonDispatch, Observation, Reconciled } from '../protocol/effect.ts';
 import type { EventBodies } from '../protocol/events.ts';
-import { parseExactJson } from '../protocol/json.ts';
+import { type ExactJson, parseExactJson } from '../protocol/json.ts';
 import type { ToolCall } from '../protocol/messages.ts';
+import type { HarnessOutcome } from '../protocol/outcome.ts';
 import type { Ticket } from '../protocol/ticket.ts';
+import { childRequest } from './child-request.ts';
 import type { ContextErrorCode } from './context/errors.ts';
 import { capabilityMissing, refusedReader } from './context/reader.ts';
 import { contextsNamed } from './context/references.ts';
@@ -14,7 +16,7 @@ import type { SessionContexts } from './context/session-contexts.ts';
 import type { CallErrorCode } from './errors.ts';
 import { type ArgumentFault, readArguments } from './tool/arguments.ts';
 import { failureText, resultText, wholeText } from './tool/result-text.ts';
-import type { Tool, ToolContext, ToolOutput } from './tool/tool.ts';
+import type { Subtask, Tool, ToolContext, ToolOutput } from './tool/tool.ts';
 
 /** A call whose tool is here and whose arguments are good. */
 export interface ReadyCall {
@@ -49,13 +51,19 @@ export interface CallEnd {
   /** Size of the whole result, before any cut. */
   readonly bytes: number;
   readonly truncated: boolean;
+  /** What the tool returned, where this process has seen it; for programs, never for the model. */
+  readonly value?: ExactJson;
 }
 
 /** A call that nobody could approve now: the run waits for a person, or ends. */
 export type CallHeld =
   | { readonly status: 'paused' | 'nobody'; readonly ticket: Ticket }
   /** What the call needs is not there, with proof that nothing was sent. */
-  | { readonly status: 'parked'; readonly tool: string; readonly message: string };
+  | { readonly status: 'parked'; readonly tool: string; readonly message: string }
+  /** A child or a plan of the call waits, so that the run does, or nobody is there who could allow what it needs. */
+  | { readonly status: 'waiting'; readonly outcome: Waiting };
+
+type Waiting = Extract<HarnessOutcome, { status: 'paused' | 'refused' }>;
 
 /** What the session knows of tools: those that it shows, and those that are really here. */
 export interface Toolbox {
@@ -158,6 +166,10 @@ export async function recordedEnd(
 export async function runCall(ready: ReadyCall, turn: number, seat: CallSeat): Promise<CallEnd | CallHeld> {
   const { tool, position, call } = ready;
   const { host } = seat;
+  if (tool.runs === 'plan') {
+    const noPlans = failedEnd('failed', 'tool.unavailable', 'No plan can be executed here.');
+    return seat.plans === undefined ? noPlans : seat.plans(ready, turn);
+  }
   const running = runningIn(ready, turn, seat);
   if (tool.access === 'read') return runRead(running);
   const approval = await host.approve({
@@ -180,21 +192,32 @@ export interface CallSeat {
   readonly host: Host;
   readonly run: string;
   readonly contexts: SessionContexts | undefined;
+  readonly toolbox: Toolbox;
+  /** Executes the plan of a call; left out where none is executed, as inside a plan. */
+  readonly plans?: RunPlanCall | undefined;
 }
+
+/** Executes the plan that the arguments of a call hold, and ends the call with its value. */
+export type RunPlanCall = (call: ReadyCall, turn: number) => Promise<CallEnd | CallHeld>;
 
 interface Running extends ReadyCall {
   readonly turn: number;
   readonly host: Host;
   readonly contexts: SessionContexts | undefined;
+  readonly toolbox: Toolbox;
   readonly idempotencyKey: string;
+  /** Set by a child that waits for a person. */
+  waiting?: Waiting;
 }
 
-function runningIn(ready: ReadyCall, turn: number, { host, run, contexts }: CallSeat): Running {
-  return { ...ready, turn, host, contexts, idempotencyKey: `${run}:${turn}:${ready.position}` };
+function runningIn(ready: ReadyCall, turn: number, { host, run, contexts, toolbox }: CallSeat): Running {
+  return { ...ready, turn, host, contexts, toolbox, idempotencyKey: `${run}:${turn}:${ready.position}` };
 }
 
-function contextOf({ host, contexts, idempotencyKey }: Running, signal: AbortSignal): ToolContext {
+function contextOf(running: Running, signal: AbortSignal): ToolContext {
+  const { host, contexts, idempotencyKey } = running;
   return {
+    child: (task) => childOf(running, task, signal),
     signal,
     clock: host.clock,
     idempotencyKey,
@@ -202,7 +225,21 @@ function contextOf({ host, contexts, idempotencyKey }: Running, signal: AbortSig
   };
 }
 
-async function runRead(running: Running): Promise<CallEnd> {
+async function childOf(running: Running, task: Subtask, signal: AbortSignal): Promise<ChildEnd> {
+  const { host, toolbox, turn, position } = running;
+  const request = childRequest(task, `${turn}:${position}`, toolbox, host.left('depth'));
+  const end = await host.child(request, signal);
+  if (end.status === 'paused') {
+    const error = end.error ?? toErrorJson(new Error('A child waits.'));
+    running.waiting =
+      end.ticket === null
+        ? { status: 'paused', ticket: null, error }
+        : { status: 'paused', ticket: end.ticket };
+  }
+  return end;
+}
+
+async function runRead(running: Running): Promise<CallEnd | CallHeld> {
   const { tool, value, host } = running;
   const deadline = openDeadline(host.signal, tool.limits.timeoutMs);
   try {
@@ -220,6 +257,7 @@ async function runRead(running: Running): Promise<CallEnd> {
         `No answer within ${tool.limits.timeoutMs} ms; it was stopped.`,
       );
     }
+    if (running.waiting !== undefined) return { status: 'waiting', outcome: running.waiting };
     return await fromOutput(running, output);
   } catch (thrown) {
     return failedEnd('failed', 'tool.failed', messageOf(thrown));
@@ -289,7 +327,7 @@ async function fromOutput({ tool, turn, position, contexts }: Running, output: T
       const { text, bytes, truncated } = resultText(whole, outputBytesMax);
       // Where it can be looked into later, nothing of a large result is lost.
       const kept = truncated ? await contexts?.keep({ turn, position }, whole, outputBytesMax) : undefined;
-      return { status: 'ok', code: null, text: kept ?? text, bytes, truncated };
+      return { status: 'ok', code: null, text: kept ?? text, bytes, truncated, value: output.value };
     }
     case 'failed':
       return failureEnd('failed', output.code, output.message, outputBytesMax);

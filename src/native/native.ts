@@ -37,7 +37,9 @@ export function native({ model, tools = [], offer, request = {}, contexts = [] }
     model: model.id,
     project: async (session) => {
       checkGiven(contexts, session.capabilities);
-      return projectTools(tools, offered, session, model);
+      const handedOn = (tool: Tool) => session.tools?.includes(tool.schema.name) ?? true;
+      const offer = { ...offered, tools: offered.tools.filter(handedOn) };
+      return projectTools(tools.filter(handedOn), offer, session, model);
     },
     unkeepable: (counters) =>
       counters.includes('costUsd') && model.price === null

@@ -25,6 +25,19 @@ export type BudgetLimits = { readonly [C in BudgetCounter]?: number };
 /** An amount per counter, used for reservations and charges. */
 export type BudgetAmount = { readonly [C in BudgetCounter]?: number };
 
+/** How deep children may go where a budget says nothing of it. */
+export const depthUsual = 1;
+
+/** Adds counter by counter. */
+export function addAmounts(a: BudgetAmount, b: BudgetAmount): BudgetAmount {
+  const sum: { [C in BudgetCounter]?: number } = { ...a };
+  for (const [counter, amount] of Object.entries(b)) {
+    const known = counter as BudgetCounter;
+    sum[known] = (sum[known] ?? 0) + amount;
+  }
+  return sum;
+}
+
 /** Where one counter stands: `left` is null where there is no limit. */
 export interface BudgetLine {
   readonly limit: number | null;

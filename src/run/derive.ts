@@ -1,5 +1,5 @@
 /** What the events of a run say about it: its state, its usage, its open ticket. Nothing else stores these. */
-import { amountOf, type BudgetAmount, type BudgetLimits } from '../protocol/budget.ts';
+import { addAmounts, amountOf, type BudgetAmount, type BudgetLimits } from '../protocol/budget.ts';
 import { didRun, type EventBodies, type EventBody, type RunEvent } from '../protocol/events.ts';
 import type { RunStatus } from '../protocol/outcome.ts';
 import type { Ticket } from '../protocol/ticket.ts';
@@ -24,11 +24,12 @@ export function lastOf<T extends keyof EventBodies>(
   return events.findLast((event): event is RunEvent & { readonly type: T } => event.type === type);
 }
 
-/** All that the run's model requests used. A request without an end is unknown, so the sum is. */
+/** All that the run's model requests and its children used. One without an end is unknown, so the sum is. */
 export function usageOf(events: readonly EventBody[]): Usage {
   let usage = noUsage;
   // By turn: requests of a plan's branches are open side by side. Turn 0 is an outside program.
   const open = new Set<number>();
+  const openChildren = new Set<string>();
   for (const event of events) {
     if (event.type === 'model-request' || isOutsideStart(event)) {
       if (open.has(event.turn)) usage = addUsage(usage, unknownUsage);
@@ -40,7 +41,13 @@ export function usageOf(events: readonly EventBody[]): Usage {
       usage = event.turn === 0 ? event.usage : addUsage(usage, event.usage);
       open.delete(event.turn);
     } else if (event.type === 'effect-not-dispatched' && event.turn === 0) open.delete(0);
+    else if (event.type === 'child-start') openChildren.add(event.key);
+    else if (event.type === 'child-finish') {
+      usage = addUsage(usage, event.usage);
+      openChildren.delete(event.key);
+    }
   }
+  if (openChildren.size > 0) usage = addUsage(usage, { ...unknownUsage, modelCalls: 0 });
   for (const _ of open) usage = addUsage(usage, unknownUsage);
   return usage;
 }
@@ -67,6 +74,7 @@ export function knownUsageOf(events: readonly RunEvent[]): KnownUsage {
     } else if (
       event.type !== 'model-response' &&
       event.type !== 'model-fault' &&
+      event.type !== 'child-finish' &&
       event.type !== 'usage-report'
     )
       continue;
@@ -131,6 +139,7 @@ export function spentBy(events: readonly RunEvent[], lostMs = 0): BudgetAmount {
   // By turn: requests of a plan's branches wait side by side.
   const waiting = new Map<number, BudgetAmount>();
   const lanes = new Set<string>();
+  let children: BudgetAmount = {};
   let epochFirst: RunEvent | undefined;
   let last: RunEvent | undefined;
   for (const event of events) {
@@ -160,7 +169,8 @@ export function spentBy(events: readonly RunEvent[], lostMs = 0): BudgetAmount {
         spent[event.counter ?? 'toolCalls'] += 1;
         spent.outputBytes += event.bytes;
       }
-    } else if (event.type === 'plan-step') {
+    } else if (event.type === 'child-finish') children = addAmounts(children, event.spent);
+    else if (event.type === 'plan-step') {
       if (event.status === 'begun') spent.steps += 1;
       if (event.counter !== undefined) spent[event.counter] += 1;
       spent.outputBytes += event.bytes;
@@ -170,5 +180,6 @@ export function spentBy(events: readonly RunEvent[], lostMs = 0): BudgetAmount {
   if (epochFirst !== undefined && last !== undefined)
     spent.wallTimeMs += Math.max(0, last.at - epochFirst.at);
   const { contextOps, steps, ...others } = spent;
-  return { ...others, ...(contextOps === 0 ? {} : { contextOps }), ...(steps === 0 ? {} : { steps }) };
+  const own = { ...others, ...(contextOps === 0 ? {} : { contextOps }), ...(steps === 0 ? {} : { steps }) };
+  return addAmounts(own, children);
 }

@@ -2,49 +2,34 @@
 
 import { sha256 } from '../digest.ts';
 import { toErrorJson, WritError } from '../errors.ts';
-import type { OpenSession, Session } from '../harness.ts';
+import type { OpenSession } from '../harness.ts';
 import type { Lease } from '../ledger/store.ts';
-import { type BudgetLimits, budgetExhausted } from '../protocol/budget.ts';
-import type { EventBody, RunEvent } from '../protocol/events.ts';
+import { addAmounts, budgetExhausted } from '../protocol/budget.ts';
+import type { EventBody } from '../protocol/events.ts';
 import type { HarnessOutcome, RunResult } from '../protocol/outcome.ts';
-import type { Blob } from '../protocol/record.ts';
 import { openDesk } from './approval.ts';
 import { type Budget, openBudget } from './budget.ts';
+import { type Children, openChildren } from './children.ts';
 import { countsOf, spentBy, usageOf } from './derive.ts';
 import { RunError } from './errors.ts';
 import { openHost } from './host.ts';
 import { keepLease } from './lease.ts';
 import { type Line, openLine } from './line.ts';
-import type { RunSeat } from './seat.ts';
 import { openStop, type Stop } from './stop.ts';
+import type { RunWork } from './work.ts';
 
 /** The code of what this seat itself has to tell; a harness uses others. */
 const ownNotice = 'run.notice';
-
-export interface Drive extends RunSeat {
-  readonly run: string;
-  readonly session: Session;
-  readonly prompt: string;
-  readonly limits: BudgetLimits;
-  readonly task: string;
-  readonly notices: readonly string[];
-  /** Events of the session's earlier runs. */
-  readonly sessionEvents: readonly RunEvent[];
-  /** Events of this run before it was resumed. */
-  readonly runEvents: readonly RunEvent[];
-  readonly opening: EventBody;
-  readonly openingBlobs: readonly Blob[];
-}
 
 /**
  * Records the opening, lets the harness work, records the end and gives the lease back. Rejects only if the opening could
  * not be recorded.
  */
-export async function drive(work: Drive, lease: Lease): Promise<RunResult> {
+export async function drive(work: RunWork, lease: Lease): Promise<RunResult> {
   const { store, clock } = work;
   const startedMs = clock.monotonicMs();
   const spent = spentBy(work.runEvents, work.opening.type === 'run-resume' ? work.opening.lostMs : 0);
-  const budget = openBudget(work.limits, spent);
+  const budget = openBudget(work.limits, addAmounts(spent, work.openSpent), work.parent?.budget);
   const stop = openStop({ signal: work.signal, wallTimeMs: budget.left('wallTimeMs') });
   const line = openLine(store, lease, {
     earlier: work.runEvents,
@@ -70,8 +55,11 @@ export async function drive(work: Drive, lease: Lease): Promise<RunResult> {
     opened.catch(() => {});
     if (stop.signal.aborted) noteCancel();
     else stop.signal.addEventListener('abort', noteCancel, { once: true });
-    const outcome = settle(await perform(work, line, budget, stop), stop, budget);
+    const children = openChildren({ work, budget, line, signal: stop.signal, drive });
+    const outcome = settle(await perform(work, line, budget, stop, children), stop, budget);
+    await children.stop();
     await opened;
+    if (outcome.status !== 'paused') await children.endOpen();
     const workedMs = Math.round(clock.monotonicMs() - startedMs);
     // Time cannot be set aside before it passes; the stop's timer is what keeps its limit.
     budget.spend({ wallTimeMs: workedMs });
@@ -84,11 +72,21 @@ export async function drive(work: Drive, lease: Lease): Promise<RunResult> {
   }
 }
 
-async function perform(work: Drive, line: Line, budget: Budget, stop: Stop): Promise<HarnessOutcome> {
+async function perform(
+  work: RunWork,
+  line: Line,
+  budget: Budget,
+  stop: Stop,
+  children: Children,
+): Promise<HarnessOutcome> {
   const { run, prompt, approve, ask, clock, store } = work;
   const signal = stop.signal;
   const desk = openDesk({ run, prompt, mode: approve, ask, line, clock, signal });
-  const host = openHost({ store, line, budget, desk, clock, signal, onLive: work.onLive });
+  const { id: namespace } = await store.namespace();
+  const { sessionEvents, onLive } = work;
+  const host = openHost({
+    ...{ run, store, namespace, sessionEvents, line, budget, children, desk, clock, signal, onLive },
+  });
   let open: OpenSession | undefined;
   try {
     open = await work.harness.open(work.session, host);
@@ -146,7 +144,7 @@ function settle(outcome: HarnessOutcome, stop: Stop, budget: Budget): HarnessOut
 }
 
 async function conclude(
-  work: Drive,
+  work: RunWork,
   line: Line,
   budget: Budget,
   outcome: HarnessOutcome,
@@ -158,7 +156,8 @@ async function conclude(
   const usage = usageOf(line.told);
   const last: EventBody[] = [];
   const digest = answer === null ? null : sha256(answer);
-  if (outcome.status === 'paused') last.push({ type: 'run-pause', ticket: outcome.ticket.id });
+  if (outcome.status === 'paused')
+    last.push({ type: 'run-pause', ticket: outcome.ticket?.id ?? null, error });
   else {
     last.push({
       type: 'run-finish',

@@ -1,21 +1,36 @@
 /** What the runtime gives a harness: record, budget, effects and approvals of one run, and nothing of the ledger itself. */
 import type { Clock } from '../clock.ts';
-import { decide, type EffectView, effectsOf, wasDispatched } from '../effects/effects.ts';
-import { runEffect } from '../effects/run-effect.ts';
-import type { Host } from '../harness.ts';
+import {
+  type EffectRecord,
+  type EffectView,
+  effectsOf,
+  openEffects,
+  wasDispatched,
+} from '../effects/effects.ts';
+import { runEffect, settleEffect } from '../effects/run-effect.ts';
+import type { BudgetShare, Host } from '../harness.ts';
 import type { Store } from '../ledger/store.ts';
-import type { LiveDelta } from '../protocol/events.ts';
+import type { EffectCall } from '../protocol/effect.ts';
+import type { EventBody, LiveDelta, RunEvent } from '../protocol/events.ts';
 import type { ApprovalDesk } from './approval.ts';
-import type { Budget, Overrun } from './budget.ts';
+import { type Budget, openBudget, type Overrun } from './budget.ts';
+import type { Children } from './children.ts';
+import { RunError } from './errors.ts';
 import type { Line } from './line.ts';
 
 /** After a cancel or a spent deadline, a dispatched write gets this long to answer before it is unknown. */
 const settleGraceMs = 2_000;
 
 export interface HostParts {
+  readonly run: string;
   readonly store: Store;
+  /** The id of the store. */
+  readonly namespace: string;
+  /** Events of the session's earlier runs. */
+  readonly sessionEvents: readonly RunEvent[];
   readonly line: Line;
   readonly budget: Budget;
+  readonly children: Children;
   readonly desk: ApprovalDesk;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -23,35 +38,50 @@ export interface HostParts {
 }
 
 /** Builds the host of one run. */
-export function openHost({ store, line, budget, desk, clock, signal, onLive }: HostParts): Host {
+export function openHost(parts: HostParts): Host {
+  const { run, store, namespace, line, budget, children, desk, clock, signal, onLive } = parts;
   let view: EffectView = new Map();
   let viewed = 0;
   // The view grows with the record; only what is new since the last look is read.
   const viewNow = (): EffectView => {
-    view = effectsOf(line.events.slice(viewed), view);
+    view = effectsOf(line.events.slice(viewed), view, namespace);
     viewed = line.events.length;
     return view;
   };
+  const earlier = earlierEffects(parts);
   const noteOverruns = (overruns: readonly Overrun[]): void => {
     if (overruns.length > 0) line.note(overruns.map((overrun) => ({ type: 'budget-overrun', ...overrun })));
   };
-  const effect: Host['effect'] = (call, dispatch, part = signal) =>
-    runEffect({
-      view: viewNow(),
-      call,
-      dispatch,
-      record: (events, options) => line.put(events, options),
-      recall: (digest) => store.blob(digest),
-      signal: part,
-      settleGraceMs,
-      clock,
-    });
+  const drawing = (from: Budget): BudgetShare => ({
+    reserve: (amount) => from.reserve(amount),
+    charge: (reservation, actual, unknown) => noteOverruns(from.charge(reservation, actual, unknown)),
+    spend: (amount) => noteOverruns(from.spend(amount)),
+    left: (counter) => from.left(counter),
+  });
+  const about = (call: EffectCall, part: AbortSignal) => ({
+    store: namespace,
+    run,
+    view: viewNow,
+    earlier,
+    call,
+    record: (events: readonly EventBody[], options: Parameters<Line['put']>[1]) => line.put(events, options),
+    recall: (digest: string) => store.blob(digest),
+    signal: part,
+    settleGraceMs,
+    clock,
+  });
 
   return {
     clock,
     signal,
-    record: (events, blobs = []) => line.put(events, { blobs }),
-    note: (events, blobs) => line.note(events, blobs),
+    async record(events, blobs = []) {
+      mustNotBeReserved(events);
+      await line.put(events, { blobs });
+    },
+    note(events, blobs) {
+      mustNotBeReserved(events);
+      line.note(events, blobs);
+    },
     live(delta) {
       try {
         onLive?.(delta);
@@ -60,18 +90,78 @@ export function openHost({ store, line, budget, desk, clock, signal, onLive }: H
       }
     },
     recall: (digest) => store.blob(digest),
-    reserve: (amount) => budget.reserve(amount),
-    charge: (reservation, actual, unknown) => noteOverruns(budget.charge(reservation, actual, unknown)),
-    spend: (amount) => noteOverruns(budget.spend(amount)),
-    left: (counter) => budget.left(counter),
-    effect,
-    async settled(call) {
-      const decision = decide(viewNow(), call);
-      // These decisions dispatch nothing; all others leave the call to be run, and a person may be asked about it.
-      if (decision.do !== 'replay' && decision.do !== 'unknown' && decision.do !== 'held') return undefined;
-      return effect(call, () => Promise.reject(new Error('A settled call is never dispatched.')));
+    ...drawing(budget),
+    share: (limits, spent) => drawing(openBudget(limits, spent, budget)),
+    async effect(call, dispatch, part = signal) {
+      if (call.ticket !== undefined) desk.mustBeApproved(call.ticket, call);
+      return runEffect({ ...about(call, part), dispatch });
+    },
+    async settled(call, reconcile) {
+      const settled = await settleEffect({ ...about(call, signal), reconcile });
+      return 'outcome' in settled ? settled.outcome : undefined;
     },
     dispatched: (place) => wasDispatched(viewNow(), place),
     approve: (question, part) => desk.approve(question, part),
+    child: (request, part) => children.child(request, part),
   };
+}
+
+/**
+ * The open effects of the session's earlier runs. Where there are any their records are read again each time: a person may
+ * have decided about them meanwhile.
+ */
+function earlierEffects({ store, sessionEvents }: HostParts): () => Promise<readonly EffectRecord[]> {
+  let open: readonly string[] | undefined;
+  return async () => {
+    open ??= runsWithOpen(sessionEvents);
+    const found = await Promise.all(
+      open.map(async (run) => ({ run, effects: openEffects(effectsOf(await store.events(run))) })),
+    );
+    // What is closed never opens again.
+    open = found.filter(({ effects }) => effects.length > 0).map(({ run }) => run);
+    return found.flatMap(({ effects }) => effects);
+  };
+}
+
+function runsWithOpen(events: readonly RunEvent[]): readonly string[] {
+  const byRun = new Map<string, RunEvent[]>();
+  for (const event of events) {
+    const own = byRun.get(event.run);
+    if (own === undefined) byRun.set(event.run, [event]);
+    else own.push(event);
+  }
+  return [...byRun].filter(([, own]) => openEffects(effectsOf(own)).length > 0).map(([run]) => run);
+}
+
+const reserved: ReadonlySet<EventBody['type']> = new Set([
+  'run-start',
+  'run-resume',
+  'run-pause',
+  'run-finish',
+  'cancel-request',
+  'approval-request',
+  'approval-answer',
+  'effect-dispatch',
+  'effect-observe',
+  'effect-not-dispatched',
+  'effect-unknown',
+  'effect-replay',
+  'effect-reconcile',
+  'effect-resolve',
+  'child-start',
+  'child-finish',
+]);
+
+// A harness that could write these could answer for a person, or say of an effect what nobody saw.
+function mustNotBeReserved(events: readonly EventBody[]): void {
+  const forged = events.find(({ type }) => reserved.has(type));
+  if (forged === undefined) return;
+  throw new RunError(
+    'run.event-reserved',
+    `A harness tried to write '${forged.type}', which only the runtime may.`,
+    {
+      next: 'Use effect, approve and child of the host: they write it.',
+      details: { type: forged.type },
+    },
+  );
 }

@@ -18,6 +18,8 @@ export interface NewSession {
   readonly capabilities: readonly string[];
   /** The first one; what the session shows beside its text may be chosen by it. */
   readonly task: string;
+  /** Only these of the harness's tools, where given. */
+  readonly tools?: readonly string[];
   /** What is needed to open the session again later; stored as it is, so never a secret. */
   readonly origin: SessionRecord['origin'];
 }
@@ -48,7 +50,11 @@ function blobsOf(composition: Composition): readonly [Blob, Blob] {
 export async function newSession(request: NewSession): Promise<OpenedSession> {
   const { harness, composition, capabilities, clock, origin } = request;
   // Whatever makes the session impossible is thrown here, before the ledger knows of it.
-  const projection = await harness.project({ capabilities, task: request.task });
+  const projection = await harness.project({
+    capabilities,
+    task: request.task,
+    ...(request.tools === undefined ? {} : { tools: request.tools }),
+  });
   const [whole, text] = blobsOf(composition);
   const surface = blobOf(JSON.stringify(projection));
   const record: SessionRecord = {

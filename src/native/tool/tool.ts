@@ -1,5 +1,7 @@
 /** The port of a tool: what the model is told, what it may do, and how it is run. */
 import type { Clock } from '../../clock.ts';
+import type { ChildEnd } from '../../harness.ts';
+import type { BudgetLimits } from '../../protocol/budget.ts';
 import type { Access, NonDispatch, Repeat } from '../../protocol/effect.ts';
 import type { ExactJson } from '../../protocol/json.ts';
 import type { ToolSchema } from '../../protocol/messages.ts';
@@ -20,6 +22,23 @@ export interface ToolContext {
   readonly idempotencyKey: string;
   /** The context of this alias, for as long as the call lasts; where there is none, its operations say so. */
   context(alias: string): ContextReader;
+  /**
+   * Has a child of the run work on a task and resolves with how it ended; it ends with the call at the latest. Equal for
+   * every attempt of one call: an interrupted child goes on. Left out where no run is at work.
+   */
+  child?(task: Subtask): Promise<ChildEnd>;
+}
+
+/** A task for a child. What is left out it has as its run has it. */
+export interface Subtask {
+  readonly task: string;
+  /** One sentence for the record. */
+  readonly reason: string;
+  /** A text in place of the instructions of the run. */
+  readonly instructions?: string;
+  readonly capabilities?: readonly string[];
+  readonly tools?: readonly string[];
+  readonly limits?: BudgetLimits;
 }
 
 /** How a call ended. A failure is for the model to deal with; `not-dispatched` is proof that nothing was done. */

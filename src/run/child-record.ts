@@ -1,0 +1,46 @@
+/** What the record of a run says of its children: which have ended, which are open, and what each has used. */
+import { jsonDigest } from '../digest.ts';
+import type { Store } from '../ledger/store.ts';
+import { addAmounts, type BudgetAmount } from '../protocol/budget.ts';
+import type { EventBody } from '../protocol/events.ts';
+import { spentBy } from './derive.ts';
+
+export type ChildStart = EventBody & { readonly type: 'child-start' };
+export type ChildFinish = EventBody & { readonly type: 'child-finish' };
+
+export interface ChildRecord {
+  readonly start: ChildStart;
+  /** Undefined while it is open. */
+  readonly finish: ChildFinish | undefined;
+}
+
+/** The children of a run in the order in which they began. One that never came to exist gave its key to the next. */
+export function childrenOf(events: readonly EventBody[]): readonly ChildRecord[] {
+  const byKey = new Map<string, ChildRecord>();
+  for (const event of events) {
+    if (event.type === 'child-start') byKey.set(event.key, { start: event, finish: undefined });
+    if (event.type !== 'child-finish') continue;
+    const open = byKey.get(event.key);
+    if (open?.start.child === event.child) byKey.set(event.key, { ...open, finish: event });
+  }
+  return [...byKey.values()];
+}
+
+/** A task under given instructions, whatever its white space: two runs of one fingerprint would do the same work. */
+export function fingerprintOf(task: string, prompt: string): string {
+  return jsonDigest({ task: task.trim().replace(/\s+/g, ' '), prompt });
+}
+
+/** What the open children of a run have drawn from its budget so far, as their own records tell it. */
+export async function openSpent(store: Store, events: readonly EventBody[]): Promise<BudgetAmount> {
+  const open = childrenOf(events).filter(({ finish }) => finish === undefined);
+  const amounts = await Promise.all(
+    open.map(async ({ start }) => {
+      const own = await store.events(start.child);
+      // Its time passed beside that of its parent.
+      const { wallTimeMs: _time, ...spent } = spentBy(own);
+      return addAmounts(spent, await openSpent(store, own));
+    }),
+  );
+  return amounts.reduce(addAmounts, {});
+}

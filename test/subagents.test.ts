@@ -1,0 +1,249 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { defineTool } from '../src/native/tool/define-tool.ts';
+import { subagent } from '../src/native/tool/subagent.ts';
+import type { RunEvent } from '../src/protocol/events.ts';
+import { openRig, type Rig, type RigOptions } from './rig.ts';
+
+const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+const ask = (query: string, id = 'c1') => ({ id, name: 'subagent', arguments: JSON.stringify({ query }) });
+const look = defineTool<object>({
+  name: 'look',
+  description: 'Looks.',
+  parameters: { type: 'object', properties: {}, additionalProperties: false },
+  capability: 'look',
+  access: 'read',
+  execute: () => 'seen',
+});
+
+let rig: Rig | undefined;
+afterEach(async () => {
+  await rig?.close();
+  rig = undefined;
+});
+
+async function opened(options: RigOptions): Promise<Rig> {
+  rig = await openRig(options);
+  return rig;
+}
+
+const ofType = <T extends RunEvent['type']>(events: readonly RunEvent[], type: T) =>
+  events.filter((event): event is RunEvent & { type: T } => event.type === type);
+
+function lastResult(request: { json: { messages: { role: string; content: string }[] } }): string {
+  return request.json.messages.findLast(({ role }) => role === 'tool')?.content ?? '';
+}
+
+describe('a subagent', () => {
+  test('works in a run of its own under the same instructions, and its answer is the result of the call', async () => {
+    const { run, provider, events, store } = await opened({
+      tools: [subagent(), look],
+      script: [
+        { calls: [ask('count the files')], usage },
+        { text: 'there are 3', usage },
+        { text: 'done: 3', usage },
+      ],
+    });
+    const result = await run('how many?', { limits: { tokens: 9_000, modelCalls: 5 } });
+    expect([result.status, result.answer]).toEqual(['completed', 'done: 3']);
+    const child = provider.requests[1]?.json;
+    expect(child.messages).toEqual([
+      { role: 'system', content: 'You answer tests.' },
+      { role: 'user', content: 'count the files' },
+    ]);
+    // At the deepest level the child is not shown a tool that could only be refused.
+    expect(child.tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual(['look']);
+    expect(JSON.parse(lastResult(provider.requests[2] as never))).toMatchObject({
+      status: 'completed',
+      answer: 'there are 3',
+      usage: { modelCalls: 1, totalTokens: 15 },
+    });
+    const [begun] = ofType(events, 'child-start');
+    const [ended] = ofType(events, 'child-finish');
+    expect(begun?.inherits).toEqual({
+      instructions: 'parent',
+      prompt: result.prompt,
+      capabilities: ['look'],
+      tools: ['look'],
+      withheld: [
+        { name: 'subagents', reason: 'No level below the child is left in the budget.' },
+        { name: 'subagent', reason: "It needs the capability 'subagents', which the child has not." },
+      ],
+    });
+    expect(ended).toMatchObject({ status: 'completed', usage: { totalTokens: 15 } });
+    expect([result.usage.modelCalls, result.usage.totalTokens]).toEqual([3, 45]);
+    expect([result.budget.tokens?.used, result.budget.modelCalls?.used]).toEqual([45, 3]);
+    expect(await store.run(begun?.child ?? '')).toMatchObject({ parent: result.run });
+    const recorded = await store.events(begun?.child ?? '');
+    expect(recorded.at(-1)).toMatchObject({ type: 'run-finish', status: 'completed' });
+  });
+
+  test('a limit reached in the child is a typed result for the parent, which goes on', async () => {
+    const { run, provider } = await opened({
+      tools: [subagent({ turns: 1 }), look],
+      script: [
+        { calls: [ask('look around')], usage },
+        { calls: [{ id: 'c9', name: 'look', arguments: '{}' }], usage },
+        { text: 'it did not get there', usage },
+      ],
+    });
+    const result = await run('go');
+    expect([result.status, result.answer]).toEqual(['completed', 'it did not get there']);
+    expect(lastResult(provider.requests[2] as never)).toMatch(
+      /^failed\(budget\.exhausted\): The helper run_\S+ ended as failed\. The budget allows 1 turns .* It made 1 requests \(15 tokens\)/,
+    );
+    expect(result.usage.totalTokens).toBe(45);
+  });
+
+  test('a limit of the parent holds for the child, and both are counted once', async () => {
+    const { run } = await opened({
+      tools: [subagent(), look],
+      script: [
+        { calls: [ask('a')], usage },
+        { text: 'b', usage },
+      ],
+    });
+    const result = await run('go', { limits: { modelCalls: 2 } });
+    expect(result).toMatchObject({
+      status: 'failed',
+      error: { code: 'budget.exhausted', details: { counter: 'modelCalls', limit: 2, left: 0 } },
+      budget: { modelCalls: { used: 2, left: 0, reserved: 0 } },
+    });
+  });
+
+  test('may go as deep as the budget says and no deeper', async () => {
+    const { run, provider } = await opened({
+      tools: [subagent()],
+      script: [
+        { calls: [ask('first level')], usage },
+        { calls: [ask('second level')], usage },
+        { text: 'deep', usage },
+        { text: 'less deep', usage },
+        { text: 'top', usage },
+      ],
+    });
+    const result = await run('go', { limits: { depth: 2 } });
+    expect(result.answer).toBe('top');
+    expect(provider.requests.map(({ json }) => json.tools !== undefined)).toEqual([
+      true,
+      true,
+      false,
+      true,
+      true,
+    ]);
+    expect(result.usage.modelCalls).toBe(5);
+  });
+
+  test('a depth of zero makes no child', async () => {
+    const { run, provider, events } = await opened({
+      tools: [subagent()],
+      script: [
+        { calls: [ask('x')], usage },
+        { text: 'alone', usage },
+      ],
+    });
+    await run('go', { limits: { depth: 0 } });
+    expect(lastResult(provider.requests[1] as never)).toMatch(
+      /^failed\(budget\.exhausted\): No helper was begun\. .*depth/,
+    );
+    expect(ofType(events, 'child-start')).toEqual([]);
+  });
+
+  test('is refused what its parent is doing or another child has done, and after three without an answer', async () => {
+    const { run, provider, events } = await opened({
+      tools: [subagent({ turns: 1 }), look],
+      script: [
+        { calls: [ask('  go ')], usage },
+        { calls: [ask('one', 'c2')], usage },
+        { text: 'is one', usage },
+        { calls: [ask('one', 'c3')], usage },
+        ...['a', 'b', 'c'].flatMap((task) => [
+          { calls: [ask(task, `call_${task}`)], usage },
+          { calls: [{ id: 'c9', name: 'look', arguments: '{}' }], usage },
+        ]),
+        { calls: [ask('d', 'c7')], usage },
+        { text: 'enough', usage },
+      ],
+    });
+    await run('go');
+    const results = provider.requests.map((request) => lastResult(request as never));
+    expect(results[1]).toMatch(
+      /^failed\(run\.child-duplicate\): No helper was begun\. The task is that of the run itself/,
+    );
+    expect(results[4]).toMatch(/^failed\(run\.child-duplicate\): .* has answered this very task/);
+    expect(results.at(-1)).toMatch(
+      /^failed\(run\.child-no-progress\): .*budget\.exhausted, budget\.exhausted, budget\.exhausted/,
+    );
+    expect(ofType(events, 'child-start')).toHaveLength(4);
+  });
+
+  test('never gets what its parent has not', async () => {
+    const { run, provider, events } = await opened({
+      tools: [subagent({ capabilities: 'look, root', tools: 'look' }), look],
+      script: [
+        { calls: [ask('x')], usage },
+        { text: 'no', usage },
+      ],
+    });
+    await run('go');
+    expect(lastResult(provider.requests[1] as never)).toMatch(
+      /^failed\(run\.child-widens\): .*the parent has no capability 'root'/,
+    );
+    expect(ofType(events, 'child-start')).toEqual([]);
+  });
+
+  test('with instructions of its own sees those alone', async () => {
+    const { run, provider, events } = await opened({
+      tools: [subagent({ instructions: 'You count.', tools: 'look' }), look],
+      script: [
+        { calls: [ask('x')], usage },
+        { text: '1', usage },
+        { text: 'ok', usage },
+      ],
+    });
+    await run('go');
+    expect(provider.requests[1]?.json.messages[0]).toEqual({ role: 'system', content: 'You count.' });
+    expect(ofType(events, 'child-start')[0]?.inherits.instructions).toBe('given');
+  });
+
+  test('ends with its parent', async () => {
+    const stop = new AbortController();
+    const { run, provider, events, store } = await opened({
+      tools: [subagent()],
+      script: [
+        { calls: [ask('wait')], usage },
+        { text: 'half', usage, ending: 'hang' },
+      ],
+    });
+    const running = run('go', { signal: stop.signal });
+    await provider.arrived(2);
+    stop.abort('enough');
+    const result = await running;
+    expect(result).toMatchObject({ status: 'cancelled', error: { code: 'run.cancelled' } });
+    const [ended] = ofType(events, 'child-finish');
+    expect(ended).toMatchObject({ status: 'cancelled', error: { code: 'run.cancelled' } });
+    expect(await store.holder(ended?.child ?? '')).toBeUndefined();
+    expect(events.at(-1)?.type).toBe('run-finish');
+  });
+
+  test('several at once are held by the limit of concurrency', async () => {
+    const { run, provider } = await opened({
+      tools: [subagent()],
+      script: (request) =>
+        request.json.messages.length > 2
+          ? { text: 'all', usage }
+          : request.json.messages.at(-1).content === 'go'
+            ? { calls: [ask('a', 'c1'), ask('b', 'c2'), ask('c', 'c3')], usage }
+            : { text: `did ${request.json.messages.at(-1).content}`, usage },
+    });
+    const result = await run('go', { limits: { concurrency: 2 } });
+    const results = provider.requests
+      .at(-1)
+      ?.json.messages.filter((m: { role: string }) => m.role === 'tool');
+    expect(results.map((m: { content: string }) => m.content.slice(0, 24))).toEqual([
+      '{"status":"completed","a',
+      '{"status":"completed","a',
+      'failed(budget.exhausted)',
+    ]);
+    expect(result.budget.concurrency).toEqual({ limit: 2, used: 0, reserved: 0, overrun: 0, left: 2 });
+  });
+});
