@@ -100,6 +100,70 @@ describe('the view of a record', () => {
   });
 });
 
+describe('a request to a model', () => {
+  const lives = (...bodies: EventBody[]) => {
+    const effect = view(...bodies).get('1.0');
+    return [effect?.kind, effect?.state, effect?.attempts.map(({ state }) => state)];
+  };
+
+  test('has the same life as a call, at position 0 of its turn', () => {
+    expect(lives(asked({}))).toEqual(['model', 'dispatching', ['dispatching']]);
+    expect(lives(asked({}), answered({}))).toEqual(['model', 'observed', ['observed']]);
+    expect(lives(asked({}), faulted({ dispatched: 'no' }))).toEqual([
+      'model',
+      'not-dispatched',
+      ['not-dispatched'],
+    ]);
+    expect(lives(asked({}), faulted({}), asked({ attempt: 2 }), answered({ attempt: 2 }))).toEqual([
+      'model',
+      'observed',
+      ['unknown', 'observed'],
+    ]);
+    expect(view(asked({}), faulted({}), asked({ attempt: 2 })).get('1.0')?.attempts[1]?.lineage).toEqual({
+      mode: 'retry',
+      parent: { turn: 1, position: 0, attempt: 1 },
+    });
+  });
+
+  test('holds no call and asks nobody to decide', () => {
+    const open = view(asked({}), faulted({}));
+    expect(openEffects(open)).toEqual([]);
+    expect(decide(open, effectCall({ key: '' }))).toEqual({ do: 'dispatch', attempt: 1, lineage: initial });
+  });
+
+  test.each<[string, EventBody[]]>([
+    ['an answer that nobody asked for', [answered({})]],
+    ['a second answer', [asked({}), answered({}), answered({})]],
+    ['a skipped attempt', [asked({}), asked({ attempt: 3 })]],
+  ])('%s is refused', (_what, bodies) => {
+    expect(() => view(...bodies)).toThrow(expect.objectContaining({ code: 'effects.impossible-event' }));
+  });
+});
+
+describe('identity', () => {
+  const other = { ...dispatchOf(call), call: 'digest of another' } as EventBody;
+
+  test.each<[string, EventBody[]]>([
+    ['of another store, run, place or call', [other]],
+    [
+      'that says it is a retry of nothing',
+      [dispatchOf(call, 1, { mode: 'retry', parent: { ...at, attempt: 0 } })],
+    ],
+    [
+      'that hides what went ahead of it',
+      [dispatchOf(call), notSent, dispatchOf(call, 2, { mode: 'initial', parent: null })],
+    ],
+    [
+      'that replays what nobody saw',
+      [dispatchOf(call), { type: 'effect-replay', turn: 2, position: 1, parent: at }],
+    ],
+  ])('a call %s is refused', (_what, bodies) => {
+    expect(() => effectsOf(numbered(bodies), new Map(), storeId)).toThrow(
+      expect.objectContaining({ code: 'effects.impossible-event' }),
+    );
+  });
+});
+
 describe('the decision about the next call', () => {
   const again = effectCall({ turn: 2 });
   const other = effectCall({ turn: 2, fingerprint: 'print-2' });
@@ -239,6 +303,14 @@ describe('the decision about the next call', () => {
     const second = effectCall({ position: 2, fingerprint: 'print-2' });
     const held = view(dispatchOf(call), lost, resolve('retry-authorized'), dispatchOf(second));
     expect(decide(held, call)).toEqual({ do: 'held', by: { run: 'run_a', turn: 1, position: 2 } });
+  });
+
+  test('an open effect of an earlier run of the session holds its key too, and replays nothing', () => {
+    const before = [...view(dispatchOf(call), lost).values()];
+    const now = effectCall({ turn: 1 });
+    expect(decide(new Map(), now, before)).toEqual({ do: 'held', by: here });
+    const done = [...view(dispatchOf(call), observeOf(call)).values()];
+    expect(decide(new Map(), now, done)).toEqual({ do: 'dispatch', attempt: 1, lineage: initial });
   });
 
   test('a failure is an observation', () => {

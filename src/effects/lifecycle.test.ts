@@ -123,8 +123,15 @@ describe('law', () => {
 test('events stand for steps', () => {
   const place = { turn: 1, position: 1 };
   const effect = {
-    ...{ ...place, tool: 't', access: 'write', key: 'k', fingerprint: 'f', call: 'c', attempt: 1 },
-    ...{ lineage: { mode: 'initial', parent: null }, ticket: null },
+    ...place,
+    tool: 't',
+    access: 'write',
+    key: 'k',
+    fingerprint: 'f',
+    call: 'c',
+    attempt: 1,
+    lineage: { mode: 'initial', parent: null },
+    ticket: null,
   } as const;
   expect([
     stepOf({ type: 'effect-dispatch', ...effect, repeat: 'once' }),

@@ -3,11 +3,12 @@ import type { ErrorJson } from '../errors.ts';
 import type { Store } from '../ledger/store.ts';
 import type { BudgetReport } from '../protocol/budget.ts';
 import type { Receipt } from '../protocol/delivery.ts';
-import type { RunEvent } from '../protocol/events.ts';
+import type { Inheritance, RunEvent } from '../protocol/events.ts';
 import type { RunRecord, SessionRecord } from '../protocol/record.ts';
 import type { Ticket, TicketAnswer } from '../protocol/ticket.ts';
 import type { Usage } from '../protocol/usage.ts';
 import { openBudget } from './budget.ts';
+import { asking, childrenOf } from './child-record.ts';
 import {
   countsOf,
   type KnownUsage,
@@ -20,6 +21,7 @@ import {
   stateOf,
   usageOf,
 } from './derive.ts';
+import { type UnsettledEffect, unsettledOf } from './unsettled.ts';
 
 export interface ApprovalView {
   readonly ticket: string;
@@ -68,6 +70,17 @@ export interface TurnView {
   readonly known: KnownUsage;
 }
 
+/** A child of the run, with its own record. */
+export interface ChildView {
+  readonly child: string;
+  /** Which of its parent's: `turn:position` of the call that it works for. */
+  readonly key: string;
+  readonly reason: string;
+  readonly inherits: Inheritance;
+  /** Null where it never came to exist, or its record was removed. */
+  readonly view: RunView | null;
+}
+
 export interface RunView {
   readonly run: string;
   readonly session: string;
@@ -92,8 +105,14 @@ export interface RunView {
   readonly answer: string | null;
   readonly error: ErrorJson | null;
   readonly ticket: Ticket | null;
+  /** What it did outside and nobody knows the outcome of. */
+  readonly unsettled: readonly UnsettledEffect[];
   /** Those of the run and of all its turns. */
   readonly notices: readonly string[];
+  /** In the order in which they began; left out where it has none. */
+  readonly children?: readonly ChildView[];
+  /** The run of which it is a child; left out where it is none. */
+  readonly parent?: string;
   /** Of an outside program: what was delivered to it, and its own name for the session. Null while it is not known. */
   readonly outside?: { readonly receipt: Receipt; readonly session: string | null };
 }
@@ -124,17 +143,48 @@ export async function readRunView(store: Store, run: RunRecord, session: Session
     budget: finish?.budget ?? openBudget(limitsOf(events) ?? {}, spent).report(),
     elapsedMs: finish?.elapsedMs ?? spent.wallTimeMs ?? 0,
     answer: await textOf(store, finish?.answer),
-    error: finish?.error ?? null,
-    ticket: openTicketOf(events) ?? null,
+    error: finish?.error ?? waitsFor(events),
+    ticket: openTicketOf(events) ?? (await asking(store, run.id))?.ticket ?? null,
+    unsettled: unsettledNow(events, held),
     notices: events.flatMap((event) => (event.type === 'notice' ? [event.text] : [])),
+    ...(run.parent === null ? {} : { parent: run.parent }),
+    ...(await childViews(store, events)),
     ...outsideOf(events),
   };
+}
+
+async function childViews(store: Store, events: readonly RunEvent[]): Promise<Pick<RunView, 'children'>> {
+  const children = await Promise.all(
+    childrenOf(events).map(async ({ start }): Promise<ChildView> => {
+      const { child, key, reason, inherits } = start;
+      const [run, session] = await Promise.all([store.run(child), store.session(start.session)]);
+      const here = run !== undefined && session !== undefined;
+      return { child, key, reason, inherits, view: here ? await readRunView(store, run, session) : null };
+    }),
+  );
+  return children.length === 0 ? {} : { children };
 }
 
 function outsideOf(events: readonly RunEvent[]): Pick<RunView, 'outside'> {
   const receipt = lastOf(events, 'delivery-receipt')?.receipt;
   if (receipt === undefined) return {};
   return { outside: { receipt, session: lastOf(events, 'vendor-session')?.id ?? null } };
+}
+
+/** Why a run waits that asks nobody. */
+function waitsFor(events: readonly RunEvent[]): ErrorJson | null {
+  const last = events.at(-1);
+  return last?.type === 'run-pause' ? last.error : null;
+}
+
+// Looking at a run must not fail where its record is such that nobody may resume it.
+function unsettledNow(events: readonly RunEvent[], held: boolean): readonly UnsettledEffect[] {
+  try {
+    // What a living process has just sent is not unknown yet.
+    return unsettledOf(events).filter(({ state }) => !held || state === 'unknown');
+  } catch {
+    return [];
+  }
 }
 
 async function textOf(store: Store, digest: string | null | undefined): Promise<string | null> {

@@ -88,23 +88,6 @@ function unseen(held: readonly string[] | undefined, { own, mcp }: OpenedCode): 
     );
 }
 
-/**
- * A harness that can only put an end to a run: it has no tools, no key, and an address at which nothing listens. The
- * run is cancelled before it could ask anything.
- */
-export async function endingHarness(
-  context: Context,
-  origin: AnyOrigin,
-): Promise<Pick<HarnessParts, 'harness' | 'lowered'>> {
-  if ('outside' in origin) return openOutside(context, origin);
-  const model = resolveModel(origin.model, {
-    env: {},
-    baseUrl: 'http://127.0.0.1:9/v1',
-    prices: pricesOf(origin),
-  });
-  return { harness: native({ model }) };
-}
-
 function pricesOf({ model, price }: Origin): Parameters<typeof resolveModel>[1]['prices'] {
   if (price === undefined) return undefined;
   const { prompt, completion, cached, cacheWrite } = price;

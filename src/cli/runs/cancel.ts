@@ -34,7 +34,7 @@ async function cancelRun(
   word: string,
   flags: LedgerFlags & { readonly json?: true | undefined },
 ): Promise<number> {
-  const { store, path } = await openStoreToRead(context, flags);
+  const { store, path, commandFor } = await openStoreToRead(context, flags);
   try {
     const found = await findRun(store, word, path);
     const lease = await store.holder(found.run.id);
@@ -42,8 +42,16 @@ async function cancelRun(
     const state = asked
       ? await untilEnded(context, store, found.run.id)
       : await endHere(context, store, found);
-    if (flags.json) printJson(context, { run: found.run.id, state });
-    else context.stdout.write(`${found.run.id} ${state}\n`);
+    const { unsettledOf } = await import('../../run/unsettled.ts');
+    const unknown = unsettledOf(await store.events(found.run.id));
+    if (flags.json) printJson(context, { run: found.run.id, state, unknown });
+    else {
+      context.stdout.write(`${found.run.id} ${state}\n`);
+      const { unsettledLines } = await import('../view/draw-unsettled.ts');
+      const cells = context.stderr.columns();
+      for (const line of unsettledLines(unknown, { run: found.run.id, commandFor, cells }))
+        context.stderr.write(`${line}\n`);
+    }
     return exitCodes.completed;
   } finally {
     await store.close();
@@ -92,21 +100,20 @@ async function untilEnded(context: Context, store: Store, run: string): Promise<
 }
 
 // Resumed with a signal that has already fired: every open call is settled, the end is recorded, nothing is sent.
-async function endHere(context: Context, store: Store, { run, session }: FoundRun): Promise<string> {
-  const [{ originOfRun }, { endingHarness }, { resumeRun }, { thisHolder }] = await Promise.all([
-    import('../run/origin.ts'),
-    import('../run/harness-parts.ts'),
+async function endHere(context: Context, store: Store, found: FoundRun): Promise<string> {
+  const [{ endingHarness }, { resumeRun }, { thisHolder }] = await Promise.all([
+    import('../run/ending-harness.ts'),
     import('../../run/run.ts'),
     import('../../ledger/holder.ts'),
   ]);
   const { status } = await resumeRun({
-    ...(await endingHarness(context, await originOfRun(store, run.id, session))),
+    ...(await endingHarness(context, store, found)),
     store,
     clock: context.clock,
     holder: thisHolder(context.clock),
     approve: 'deny',
     signal: AbortSignal.abort(`by ${personName(context.env)} with writ runs cancel`),
-    run: run.id,
+    run: found.run.id,
     promptNow: null,
   });
   return status;

@@ -40,7 +40,11 @@ async function forgetSession(context: Context, word: string, flags: ForgetFlags)
         details: { session, runs },
       });
     }
-    await store.forget(session);
+    const [{ forgetSession: forget }, { thisHolder }] = await Promise.all([
+      import('../../run/forget.ts'),
+      import('../../ledger/holder.ts'),
+    ]);
+    await forget(store, thisHolder(context.clock), session);
     const { forgetHome, homesFolder } = await import('../../deliver/drive/home.ts');
     await forgetHome(homesFolder(context.env), session);
     if (flags.json) printJson(context, { session, runs });

@@ -10,6 +10,7 @@ import { overlayLimits } from '../run/limits.ts';
 import { type LedgerFlags, type OpenedStore, openStoreToRead } from '../run/open-store.ts';
 import type { AnyOrigin } from '../run/origin.ts';
 import { approveOption, inSeat, type SeatFlags, trustOption } from '../run/run-seat.ts';
+import { visible } from '../view/visible.ts';
 import { findRun, ledgerWords, runWords } from './find-run.ts';
 
 interface ResumeFlags extends LedgerFlags, SeatFlags {
@@ -61,6 +62,7 @@ async function carryOn(
   const origin = await originOfRun(opened.store, run.id, session);
   const limits = flags.budget === undefined ? undefined : await limitsOf(opened, run, flags.budget);
   const quiet = flags.json === true;
+  if (!quiet) await tellUnknown(context, opened, run.id);
   const parts = await openHarness(context, origin, {
     agent: session.agent,
     trust: flags.trust === true,
@@ -78,6 +80,17 @@ async function carryOn(
     );
   } finally {
     await parts.close();
+  }
+}
+
+/** What a person should know before the run goes on: what nobody saw, and that it is asked about and not repeated. */
+async function tellUnknown(context: Context, { store }: OpenedStore, run: string): Promise<void> {
+  const { unsettledOf } = await import('../../run/unsettled.ts');
+  for (const { effect, tool, repeat } of unsettledOf(await store.events(run))) {
+    const then = repeat === 'once' ? 'it is asked about, and not repeated' : 'to send it again does no harm';
+    context.stderr.write(
+      `unknown: ${effect} ${visible(tool)} was sent, and no result was recorded; ${then}\n`,
+    );
   }
 }
 

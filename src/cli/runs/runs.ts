@@ -4,6 +4,7 @@ import { approveCommand, denyCommand } from './answer.ts';
 import { cancelCommand } from './cancel.ts';
 import { forgetCommand } from './forget.ts';
 import { eventsCommand, listCommand, showCommand } from './look.ts';
+import { reconcileCommand } from './reconcile.ts';
 import { resumeCommand } from './resume.ts';
 
 /** Groups the commands. RUN is an id, a beginning or an end of one, or `last`. */
@@ -22,6 +23,7 @@ export function runsCommand(parts: NewCommand) {
     cancelCommand(parts),
     approveCommand(parts),
     denyCommand(parts),
+    reconcileCommand(parts),
     forgetCommand(parts),
   ])
     runs.addCommand(command);

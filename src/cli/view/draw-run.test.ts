@@ -57,6 +57,7 @@ const view: RunView = {
   answer: null,
   error: null,
   ticket: null,
+  unsettled: [],
   notices: ['first', 'later'],
 };
 

@@ -1,8 +1,9 @@
 /** Draws a run for a person: what it was asked, the tree of its turns, what it used, how it ended, what to do next. */
 import { amountText, type BudgetCounter, type BudgetLine } from '../../protocol/budget.ts';
-import type { CallView, FaultView, RunView, TurnView } from '../../run/run-view.ts';
+import type { CallView, ChildView, FaultView, RunView, TurnView } from '../../run/run-view.ts';
 import { errorText } from '../report-error.ts';
 import type { OpenedStore } from '../run/open-store.ts';
+import { unsettledLines } from './draw-unsettled.ts';
 import { count, duration, moment, shortDigest, usageText } from './figures.ts';
 import { callResultText } from './progress-lines.ts';
 import { ticketLines } from './show-result.ts';
@@ -29,6 +30,7 @@ export function drawRun(view: RunView, options: DrawOptions): string {
     field('model', view.model ?? 'chosen by the harness'),
     field('prompt', view.prompt),
     field('session', `${view.session} (run ${view.index})`),
+    ...(view.parent === undefined ? [] : [field('parent', view.parent)]),
     field('began', moment(view.createdAt)),
     ...outsideLines(view, cells),
     '',
@@ -36,6 +38,7 @@ export function drawRun(view: RunView, options: DrawOptions): string {
     ...paragraph(view.task ?? '(its text is not in the ledger)'),
     '',
     ...view.turns.flatMap((turn) => turnLines(turn, view, options)),
+    ...strayChildren(view, options),
     ...usageLines(view),
   ];
   const inTurns = view.turns.reduce((sum, turn) => sum + turn.notices.length, 0);
@@ -44,6 +47,9 @@ export function drawRun(view: RunView, options: DrawOptions): string {
   if (ownNotices.length > 0) lines.push('', 'NOTICES', ...ownNotices.flatMap(paragraph));
   if (view.answer !== null) lines.push('', 'ANSWER', ...paragraph(view.answer));
   if (view.error !== null) lines.push('', errorText(view.error).trimEnd());
+  const { commandFor } = options;
+  const unsettled = unsettledLines(view.unsettled, { run: view.run, commandFor, cells });
+  if (unsettled.length > 0) lines.push('', ...unsettled);
   lines.push(...nextLines(view, options));
   return `${lines.join('\n')}\n`;
 }
@@ -88,7 +94,7 @@ function turnBranches(turn: TurnView, view: RunView, options: DrawOptions): read
   return [
     ...turn.faults.map(faultBranch),
     ...text,
-    ...turn.calls.map((call) => callBranch(call, options)),
+    ...turn.calls.map((call) => callBranch(call, options, childrenAt(view, turn, call))),
     ...turn.notices.map((notice) => ({ text: `notice: ${visible(notice)}` })),
     ...(open && view.state === 'running' ? [{ text: 'waiting for the model' }] : []),
     ...(open && view.state === 'interrupted' ? [{ text: 'no answer was recorded' }] : []),
@@ -103,7 +109,45 @@ function faultBranch({ attempt, error, retryInMs }: FaultView): Branch {
   };
 }
 
-function callBranch(call: CallView, { cells, results }: DrawOptions): Branch {
+function childrenAt({ children = [] }: RunView, { turn }: TurnView, { position }: CallView) {
+  return children.filter(({ key }) => key === `${turn}:${position}`);
+}
+
+/** Children that no call of a turn shows: those of a plan's steps. */
+function strayChildren(view: RunView, options: DrawOptions): string[] {
+  const shown = view.turns.flatMap((turn) => turn.calls.flatMap((call) => childrenAt(view, turn, call)));
+  const stray = (view.children ?? []).filter((child) => !shown.includes(child));
+  if (stray.length === 0) return [];
+  const branches = stray.map((child) => childBranch(child, options));
+  return ['CHILDREN', ...treeLines(branches, options.cells), ''];
+}
+
+/** What a child was given and did, as its own record tells it, to any depth. */
+function childBranch({ child, inherits, view }: ChildView, options: DrawOptions): Branch {
+  if (view === null) return { text: `child ${child} · it never began, or its record was removed` };
+  const { withheld, instructions, tools } = inherits;
+  const without = withheld.length === 0 ? '' : `, without ${withheld.map(({ name }) => name).join(', ')}`;
+  const given = `given: ${instructions === 'parent' ? 'the same instructions' : 'instructions of its own'}, ${tools.length === 0 ? 'no tools' : tools.join(', ')}${without}`;
+  const { cells } = options;
+  return {
+    text: `child ${child} · ${view.state} · ${usageText(view.usage, view.known)}`,
+    branches: [
+      { text: visibleLine(given, cells - 6) },
+      { text: visibleLine(`task: ${view.task ?? '(its text is not in the ledger)'}`, cells - 6) },
+      ...view.turns.map((turn) => ({
+        text: `turn ${turn.turn} · ${usageText(turn.usage, turn.known)}`,
+        branches: turnBranches(turn, view, { ...options, cells: cells - 9 }),
+      })),
+      ...(view.error === null
+        ? []
+        : [{ text: visibleLine(`${view.error.code}: ${view.error.message}`, cells - 6) }]),
+      ...(view.answer === null ? [] : [{ text: visibleLine(`answer: ${view.answer}`, cells - 6) }]),
+    ],
+  };
+}
+
+function callBranch(call: CallView, options: DrawOptions, children: readonly ChildView[] = []): Branch {
+  const { cells, results } = options;
   const { position, tool, arguments: args, approval, sent, unknown, late, result } = call;
   const head = `${position} ${tool}`;
   const branches: Branch[] = [];
@@ -117,6 +161,7 @@ function callBranch(call: CallView, { cells, results }: DrawOptions): Branch {
   }
   if (unknown !== null) branches.push({ text: `its outcome became unknown: ${visible(unknown)}` });
   if (late !== null) branches.push({ text: `seen later: it ${late}` });
+  branches.push(...children.map((child) => childBranch(child, { ...options, cells: cells - 6 })));
   if (result === null) branches.push({ text: sent ? 'sent; what it did is not known' : 'not run yet' });
   else {
     const full = results?.get(result.message);

@@ -5,6 +5,7 @@ import { type Context, printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { errorText } from '../report-error.ts';
 import type { OpenedStore } from '../run/open-store.ts';
+import { unsettledLines } from './draw-unsettled.ts';
 import { count, duration, usageText } from './figures.ts';
 import { visible } from './visible.ts';
 
@@ -23,6 +24,11 @@ export async function showResult(
       context.stdout.write(apart + answerText(context, result.answer) + apart);
     }
     context.stderr.write(endText(result, await knownOf(store, result), commandFor));
+    const { unsettledOf } = await import('../../run/unsettled.ts');
+    const open = unsettledOf(await store.events(result.run));
+    const cells = context.stderr.columns();
+    for (const line of unsettledLines(open, { run: result.run, commandFor, cells }))
+      context.stderr.write(`${line}\n`);
   }
   return exitCodes[result.status];
 }
@@ -56,6 +62,7 @@ function endText(
   ];
   const cancelledBy = error?.code === 'run.cancelled' ? `: ${visible(String(error.details?.reason))}` : '';
   const lines = [`${status}${cancelledBy} · ${figures.join(' · ')}`];
+  if (status === 'paused' && ticket === null) lines.push(`  go on: ${commandFor('runs', 'resume', run)}`);
   if (ticket !== null) lines.push(...ticketLines(run, ticket, commandFor, commandFor('runs', 'resume', run)));
   lines.push(`record: ${commandFor('runs', 'show', run)}`);
   // A cancel is what was asked for: the line that says so is enough.
