@@ -1,7 +1,7 @@
 /** The port to one vendor's agent program: its controls, what it declares, its plan, and the reading of its stream. */
 import type { Declarations } from '../harness.ts';
 import type { BudgetCounter } from '../protocol/budget.ts';
-import type { AuthMode, Cell, DeliveryPlan, Dimension, Transport } from '../protocol/delivery.ts';
+import type { AcpTurn, AuthMode, Cell, DeliveryPlan, Dimension, Transport } from '../protocol/delivery.ts';
 import type { Intent } from '../protocol/intent.ts';
 import type { Observed } from './observed.ts';
 import type { DeliveryRequest } from './request.ts';
@@ -104,6 +104,17 @@ export interface Adapter {
   readonly reports?: readonly BudgetCounter[];
   /** Begins to read the stream of one run. Undefined where the program does not print lines. */
   readonly openStream?: () => StreamReader;
+  /** Talks with the program instead, where both sides speak. Rejects where the other side breaks off. */
+  readonly converse?: (turn: AcpTurn, conversation: Conversation) => Promise<void>;
+}
+
+/** The two streams of a program that is talked with, and who is told what is seen. */
+export interface Conversation {
+  /** Its standard input. */
+  readonly input: WritableStream<Uint8Array>;
+  /** Its standard output. */
+  readonly output: ReadableStream<Uint8Array>;
+  tell(observed: Observed): void;
 }
 
 /** Reads what a program prints. Owns nothing; an unknown line or event is skipped, never thrown at. */

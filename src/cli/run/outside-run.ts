@@ -90,7 +90,10 @@ async function describe(
   const fidelity = flags.fidelity ?? agent.deliver.fidelity ?? 'base';
   const unmeasured = flags.unmeasured ?? 'refuse';
   const adapter = adapterOf(flags.harness, { intent }, { adapters });
+  const program = () => programOf(context, adapter, flags.bin);
   const dimensions = {
+    // Where the harness is a protocol, its program is a part of the request.
+    ...(adapter.program === null ? { agent: [program()] } : {}),
     ...(await dimensionsOf(adapter.name, agent, situation.skills)),
     ...(flags.model === undefined ? {} : { model: flags.model }),
     ...(flags.maxTokens === undefined ? {} : { outputTokensMax: flags.maxTokens }),
@@ -118,7 +121,7 @@ async function describe(
     situation: absoluteFlags(context, agent, flags),
     outside: {
       harness: adapter.name,
-      program: programOf(context, adapter, flags.bin),
+      program: program(),
       intent,
       fidelity,
       unmeasured,

@@ -1,9 +1,10 @@
 /** One start of an agent program: in a group of its own, its input written whole, its lines read, and nothing of it left. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { messageOf, systemCode } from '../../errors.ts';
 import type { ProcessName } from '../../sandbox/sandbox.ts';
 import { endAll, membersOf, type ProcessId, processId } from '../../sandbox/supervisor/process-tree.ts';
+import type { Conversation } from '../adapter.ts';
 import { openDiagnostics } from './diagnostics.ts';
 import { openLines } from './lines.ts';
 
@@ -24,6 +25,11 @@ export interface ProgramWatch {
   readonly onStart: (leader: ProcessId) => Promise<void> | void;
   /** Whole lines of stdout, in order. The next are read when it has resolved. What it throws ends the program. */
   readonly onLines: (lines: readonly string[]) => Promise<void>;
+  /**
+   * Talks with the program in the place of input and lines. When it has resolved the program has no more to do and is
+   * ended.
+   */
+  readonly converse?: (streams: Pick<Conversation, 'input' | 'output'>) => Promise<void>;
   /** Ends the program and all that it started. */
   readonly signal: AbortSignal;
 }
@@ -35,6 +41,8 @@ export type ProgramEnd =
       readonly started: true;
       /** Both null where it could not be ended. */
       readonly exit: { readonly code: number | null; readonly signal: string | null };
+      /** True where a conversation with it came to its end. */
+      readonly isDone: boolean;
       /** The end and the beginning of stderr. */
       readonly stderr: string;
       /** Why the input was not taken whole; null if it was. */
@@ -92,7 +100,7 @@ async function attend(
   child: ChildProcessWithoutNullStreams,
   exited: Promise<Exit>,
   { stdin, mark }: ProgramStart,
-  { onStart, onLines, signal }: ProgramWatch,
+  { onStart, onLines, converse, signal }: ProgramWatch,
 ): Promise<ProgramEnd> {
   const leader = processId(child.pid ?? 0);
   const tree = { leader, mark };
@@ -106,15 +114,19 @@ async function attend(
     thrown ??= { cause };
     stop();
   };
-  const input = feed(child, stdin);
+  const input = converse === undefined ? feed(child, stdin) : { fault: () => null };
   const diagnostics = openDiagnostics();
   child.stderr.setEncoding('utf8').on('data', (text: string) => diagnostics.add(text));
   child.stderr.on('error', () => {});
   const lines = openLines();
   const at: Reading = { chunks: 0, waiting: false };
+  let isDone = false;
   const reading = (async () => {
     await onStart(leader);
-    await read(child.stdout, lines, onLines, at);
+    if (converse === undefined) return read(child.stdout, lines, onLines, at);
+    at.waiting = true;
+    isDone = await talk(child, converse, exited);
+    stop();
   })().catch(failed);
   try {
     const ended = await Promise.race([exited, endWhen(stopped.signal, tree)]);
@@ -130,6 +142,7 @@ async function attend(
     return {
       started: true,
       exit,
+      isDone,
       stderr: diagnostics.text(),
       inputFault: input.fault(),
       linesDropped: lines.dropped(),
@@ -147,6 +160,21 @@ async function endWhen(signal: AbortSignal, tree: Parameters<typeof endAll>[0]):
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   await endAll(tree, { graceMs, killMs, wrapper: null });
   return 'stopped';
+}
+
+/** True if the conversation came to its end; a program that ends in the middle of one leaves nobody to wait for. */
+async function talk(
+  child: ChildProcessWithoutNullStreams,
+  converse: NonNullable<ProgramWatch['converse']>,
+  exited: Promise<unknown>,
+): Promise<boolean> {
+  child.stdin.on('error', () => {});
+  const streams = {
+    input: Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
+    output: Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
+  };
+  const left = exited.then(() => after(drainMs)).then(() => false);
+  return Promise.race([converse(streams).then(() => true), left]);
 }
 
 interface Reading {

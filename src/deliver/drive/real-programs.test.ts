@@ -80,7 +80,9 @@ async function openReal(name: string, bin: string, intent: Intent, model: string
       : {
           gate: () => {
             onAsk();
-            return new Promise<undefined>((resolve) => setTimeout(resolve, 5_000).unref());
+            return new Promise<undefined>((resolve) => {
+              setTimeout(() => resolve(undefined), 5_000).unref();
+            });
           },
         }),
   });

@@ -10,6 +10,7 @@ import type { HarnessOutcome } from '../../protocol/outcome.ts';
 import { addUsage, noUsage, type Usage } from '../../protocol/usage.ts';
 import { lookAround } from '../ambient.ts';
 import { DeliverError, type DeliverErrorCode } from '../errors.ts';
+import type { Observed } from '../observed.ts';
 import { receiptOf } from '../receipt.ts';
 import { shortText } from './diagnostics.ts';
 import { markVariable, programEnvironment } from './environment.ts';
@@ -188,6 +189,7 @@ class Start {
             await home.started(leader);
           },
           onLines: (lines) => take(lines.flatMap((line) => reader?.line(line) ?? [])),
+          ...this.#conversation(),
           signal: AbortSignal.any([signal, this.#overspent.signal]),
         },
       );
@@ -202,6 +204,27 @@ class Start {
     if (end.survivors.length > 0) throw new Error(`These could not be ended: ${namesOf(end.survivors)}.`);
     this.verdict = this.#judge(end, signal);
     return observationOf(this.verdict);
+  }
+
+  /** For a program that is talked with. What it breaks off with is how it failed, and no fault of ours. */
+  #conversation(): Pick<Parameters<typeof runProgram>[1], 'converse'> {
+    const { converse } = this.#options.adapter;
+    const { acp } = this.#plan;
+    if (converse === undefined || acp === null) return {};
+    return {
+      converse: async (streams) => {
+        let recorded = Promise.resolve();
+        const tell = (observed: Observed) => {
+          this.#transcript.take(observed);
+          recorded = recorded.then(() => this.#record());
+          recorded.catch(() => {});
+        };
+        await converse(acp, { ...streams, tell }).catch((thrown: unknown) =>
+          tell({ type: 'finish', ok: false, message: messageOf(thrown) }),
+        );
+        await recorded;
+      },
+    };
   }
 
   async #record(): Promise<void> {
@@ -252,7 +275,7 @@ class Start {
   #judge(end: Extract<ProgramEnd, { started: true }>, signal: AbortSignal): HarnessOutcome {
     const { name } = this.#options.adapter;
     const said = this.#transcript.ending();
-    const clean = end.exit.code === 0 && end.inputFault === null;
+    const clean = (end.isDone || end.exit.code === 0) && end.inputFault === null;
     const answer = said?.ok === true ? (said.answer ?? this.#transcript.lastText()) : '';
     if (clean && answer.trim() !== '') return { status: 'completed', answer };
     if (this.#spentError !== undefined) return { status: 'failed', error: this.#spentError };

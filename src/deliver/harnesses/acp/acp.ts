@@ -35,6 +35,8 @@ export const adapter: Adapter = {
   resume: 'none',
   cells: [],
   plan,
+  // The SDK takes a while to load, which only a turn pays.
+  converse: async (turn, conversation) => (await import('./converse.ts')).converse(turn, conversation),
 };
 
 function plan({ request }: Resolved): AdapterPlan {
