@@ -21,6 +21,16 @@ export interface ApprovalDesk {
   ): Promise<Approval & { readonly ticket: Ticket }>;
 }
 
+/** The same way of asking, one question at a time: a run and its children share the person in front of them. */
+export function inTurn(ask: Ask): Ask {
+  let turn: Promise<unknown> = Promise.resolve();
+  return (ticket, signal) => {
+    const asked = turn.then(() => (signal.aborted ? undefined : ask(ticket, signal)));
+    turn = asked.catch(() => undefined);
+    return asked;
+  };
+}
+
 /**
  * Opens the desk of one run. A ticket's digest covers the run, the composed prompt, the place and the exact arguments:
  * an answer given for other arguments, or for another text of instructions, does not count.

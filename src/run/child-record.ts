@@ -3,7 +3,8 @@ import { jsonDigest } from '../digest.ts';
 import type { Store } from '../ledger/store.ts';
 import { addAmounts, type BudgetAmount } from '../protocol/budget.ts';
 import type { EventBody } from '../protocol/events.ts';
-import { spentBy } from './derive.ts';
+import type { Ticket } from '../protocol/ticket.ts';
+import { openTicketOf, spentBy } from './derive.ts';
 
 export type ChildStart = EventBody & { readonly type: 'child-start' };
 export type ChildFinish = EventBody & { readonly type: 'child-finish' };
@@ -43,4 +44,23 @@ export async function openSpent(store: Store, events: readonly EventBody[]): Pro
     }),
   );
   return amounts.reduce(addAmounts, {});
+}
+
+/**
+ * The run that waits for an answer: this one, or else one of its open children, at any depth; of several the one that asks
+ * under the given ticket.
+ */
+export async function asking(
+  store: Store,
+  run: string,
+  ticket?: string,
+): Promise<{ readonly run: string; readonly ticket: Ticket } | undefined> {
+  const events = await store.events(run);
+  const own = openTicketOf(events);
+  if (own !== undefined && (ticket === undefined || own.id === ticket)) return { run, ticket: own };
+  for (const { start, finish } of childrenOf(events)) {
+    const below = finish === undefined ? await asking(store, start.child, ticket) : undefined;
+    if (below !== undefined) return below;
+  }
+  return undefined;
 }

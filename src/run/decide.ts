@@ -2,6 +2,7 @@
 import type { Store } from '../ledger/store.ts';
 import type { Ticket, TicketAnswer } from '../protocol/ticket.ts';
 import { forgedTicket, secretMark, ticketDigest } from './approval.ts';
+import { asking } from './child-record.ts';
 import { lastOf, openTicketOf } from './derive.ts';
 import { RunError, unknownRun } from './errors.ts';
 
@@ -20,10 +21,12 @@ export interface Decision {
  */
 export async function answerTicket(store: Store, holder: string, decision: Decision): Promise<Ticket> {
   if ((await store.run(decision.run)) === undefined) throw unknownRun(decision.run);
-  const lease = await store.acquire(decision.run, holder, 5_000);
+  // A run waits for its children: who answers the run answers the child that asks.
+  const run = (await asking(store, decision.run, decision.ticket))?.run ?? decision.run;
+  const lease = await store.acquire(run, holder, 5_000);
   try {
     // Read under the lease, so that two people cannot both answer.
-    const events = await store.events(decision.run);
+    const events = await store.events(run);
     const open = openTicketOf(events);
     if (open === undefined || open.id !== decision.ticket) {
       throw new RunError(
@@ -36,8 +39,8 @@ export async function answerTicket(store: Store, holder: string, decision: Decis
     // taken out of the words, the run itself compares them when it goes on.
     const prompt = lastOf(events, 'run-start')?.prompt ?? '';
     const whole = !secretMark.test(open.arguments);
-    if (whole && ticketDigest({ run: decision.run, prompt }, open) !== open.digest)
-      throw forgedTicket(decision.run, open.id, 'its words are not those that its digest was made of');
+    if (whole && ticketDigest({ run, prompt }, open) !== open.digest)
+      throw forgedTicket(run, open.id, 'its words are not those that its digest was made of');
     const { ticket, by, reason } = decision;
     await store.append(
       lease,

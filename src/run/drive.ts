@@ -7,7 +7,7 @@ import type { Lease } from '../ledger/store.ts';
 import { addAmounts, budgetExhausted } from '../protocol/budget.ts';
 import type { EventBody } from '../protocol/events.ts';
 import type { HarnessOutcome, RunResult } from '../protocol/outcome.ts';
-import { openDesk } from './approval.ts';
+import { inTurn, openDesk } from './approval.ts';
 import { type Budget, openBudget } from './budget.ts';
 import { type Children, openChildren } from './children.ts';
 import { countsOf, spentBy, usageOf } from './derive.ts';
@@ -25,7 +25,8 @@ const ownNotice = 'run.notice';
  * Records the opening, lets the harness work, records the end and gives the lease back. Rejects only if the opening could
  * not be recorded.
  */
-export async function drive(work: RunWork, lease: Lease): Promise<RunResult> {
+export async function drive(given: RunWork, lease: Lease): Promise<RunResult> {
+  const work = given.ask === undefined ? given : { ...given, ask: inTurn(given.ask) };
   const { store, clock } = work;
   const startedMs = clock.monotonicMs();
   const spent = spentBy(work.runEvents, work.opening.type === 'run-resume' ? work.opening.lostMs : 0);
