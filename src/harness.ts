@@ -3,13 +3,7 @@ import type { Clock } from './clock.ts';
 import type { ErrorJson } from './errors.ts';
 import type { BudgetAmount, BudgetCounter, BudgetLimits } from './protocol/budget.ts';
 import type { Composition } from './protocol/composition.ts';
-import type {
-  EffectCall,
-  EffectOutcome,
-  NonDispatch,
-  Observation,
-  Reconciled,
-} from './protocol/effect.ts';
+import type { EffectCall, EffectOutcome, NonDispatch, Observation, Reconciled } from './protocol/effect.ts';
 import type { EventBody, LiveDelta, RunEvent } from './protocol/events.ts';
 import type { HarnessOutcome } from './protocol/outcome.ts';
 import type { Blob } from './protocol/record.ts';
@@ -157,6 +151,9 @@ export type ChildEnd = { readonly usage: Usage } & (
     }
 );
 
+/** What may be drawn from a part of a run's budget, in the way of the host's own. */
+export type BudgetShare = Pick<Host, 'reserve' | 'charge' | 'spend' | 'left'>;
+
 /** What a harness gets from the runtime. Only `run` implements it; a harness never sees the ledger. */
 export interface Host {
   readonly clock: Clock;
@@ -182,6 +179,11 @@ export interface Host {
   spend(amount: BudgetAmount): void;
   /** What is left of one counter; null where there is no limit. */
   left(counter: BudgetCounter): number | null;
+  /**
+   * A part of the budget with limits of its own, of which `spent` is used already: each amount is drawn from the part and
+   * from the run's budget, or from neither, in one go.
+   */
+  share(limits: BudgetLimits, spent: BudgetAmount): BudgetShare;
   /**
    * Runs one call at most once. For a write the dispatch is durable before `dispatch` is entered; whatever `dispatch`
    * throws after that is an unknown outcome, unless it returns typed proof that nothing was sent. A `signal` of a part of

@@ -29,6 +29,8 @@ export interface RigOptions {
   readonly store?: Store;
   readonly request?: NativeOptions['request'];
   readonly contexts?: NativeOptions['contexts'];
+  readonly root?: NonNullable<NativeOptions['root']>;
+  readonly plans?: NonNullable<NativeOptions['plans']>;
   readonly offer?: NonNullable<NativeOptions['offer']>;
   readonly prices?: Readonly<Record<string, { prompt: number; completion: number }>>;
 }
@@ -53,6 +55,8 @@ export async function openRig(options: RigOptions): Promise<Rig> {
       contexts,
       ...(request === undefined ? {} : { request }),
       ...(offer === undefined ? {} : { offer }),
+      ...(options.root === undefined ? {} : { root: options.root }),
+      ...(options.plans === undefined ? {} : { plans: options.plans }),
     }),
     store,
     clock: systemClock,

@@ -154,7 +154,10 @@ async function runOne(working: Working, call: CheckedCall): Promise<OneEnd> {
 }
 
 /** The run waits as it would for a person: nothing was sent, and nothing failed that could be mended by the model. */
-function parked({ tool, message }: Extract<CallHeld, { status: 'parked' }>, run: string): HarnessOutcome {
+export function parked(
+  { tool, message }: Extract<CallHeld, { status: 'parked' }>,
+  run: string,
+): Extract<HarnessOutcome, { status: 'paused' }> {
   const error = new NativeError('native.setup-unavailable', `'${tool}' cannot begin. ${message}`, {
     next: `Make it available, then go on with: writ runs resume ${run}`,
     details: { tool },

@@ -1,6 +1,6 @@
 /** One tool call: checked before anything runs, run inside its limits, and ended as text that the model can read. */
 import { canonicalJson, sha256 } from '../digest.ts';
-import { messageOf, toErrorJson } from '../errors.ts';
+import { type ErrorJson, messageOf, toErrorJson } from '../errors.ts';
 import type { ChildEnd, Host } from '../harness.ts';
 import type { EffectCall, EffectOutcome, NonDispatch, Observation, Reconciled } from '../protocol/effect.ts';
 import type { EventBodies } from '../protocol/events.ts';
@@ -63,7 +63,9 @@ export type CallHeld =
   /** A child or a plan of the call waits, so that the run does, or nobody is there who could allow what it needs. */
   | { readonly status: 'waiting'; readonly outcome: Waiting };
 
-type Waiting = Extract<HarnessOutcome, { status: 'paused' | 'refused' }>;
+export type Waiting =
+  | Extract<HarnessOutcome, { status: 'paused' }>
+  | { readonly status: 'refused'; readonly error: ErrorJson };
 
 /** What the session knows of tools: those that it shows, and those that are really here. */
 export interface Toolbox {
@@ -269,6 +271,7 @@ async function runRead(running: Running): Promise<CallEnd | CallHeld> {
 async function runWrite(running: Running, ticket: string): Promise<CallEnd | CallHeld> {
   const { tool, value, host, turn } = running;
   let code: string | null = null;
+  let returned: ExactJson | undefined;
   let parked = false;
   const outcome = await host.effect(
     { ...effectCallOf(running, turn), ticket },
@@ -278,14 +281,16 @@ async function runWrite(running: Running, ticket: string): Promise<CallEnd | Cal
         parked = output.park === true;
         return output.nonDispatch;
       }
-      const { text, truncated, bytes, code: failure } = await fromOutput(running, output);
+      const { text, truncated, bytes, code: failure, value: seen } = await fromOutput(running, output);
       code = failure;
+      returned = seen;
       return { status: output.status, text, truncated, bytes };
     },
   );
   if (parked && outcome.state === 'not-dispatched')
     return { status: 'parked', tool: tool.schema.name, message: outcome.nonDispatch.message };
-  return fromOutcome(outcome, code);
+  const end = fromOutcome(outcome, code);
+  return returned === undefined ? end : { ...end, value: returned };
 }
 
 function effectCallOf({ call, tool, effectKey, position }: ReadyCall, turn: number): EffectCall {
@@ -319,7 +324,11 @@ function fromOutcome(outcome: EffectOutcome, code: string | null): CallEnd {
   }
 }
 
-async function fromOutput({ tool, turn, position, contexts }: Running, output: ToolOutput): Promise<CallEnd> {
+/** How a call ends by what its tool gave: whole, cut to the tool's limit, or kept as a context. */
+export async function fromOutput(
+  { tool, turn, position, contexts }: Pick<Running, 'tool' | 'turn' | 'position' | 'contexts'>,
+  output: ToolOutput,
+): Promise<CallEnd> {
   const { outputBytesMax } = tool.limits;
   switch (output.status) {
     case 'succeeded': {

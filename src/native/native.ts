@@ -2,6 +2,8 @@
 import type { Harness } from '../harness.ts';
 import { checkGiven, type GivenContext } from './context/session-contexts.ts';
 import type { Model } from './model/model.ts';
+import { planLimits } from './plan/limits.ts';
+import type { PlanOptions, Root } from './plan/session-plans.ts';
 import { defaultRequestOptions, type RequestOptions } from './request.ts';
 import { openSession } from './session.ts';
 import { type Offer, offerTokensUsual, projectTools } from './surface.ts';
@@ -17,10 +19,15 @@ export interface NativeOptions {
   readonly request?: Partial<RequestOptions>;
   /** Data that the model may look into without reading it; needs the capability 'context'. */
   readonly contexts?: readonly GivenContext[];
+  /** `loop` unless given: the model works turn by turn. `decide`: it answers or proposes a plan. `plan`: the task is one. */
+  readonly root?: Root;
+  readonly plans?: PlanOptions;
 }
 
 /** The native harness. It enforces every guarantee that a harness can declare. */
-export function native({ model, tools = [], offer, request = {}, contexts = [] }: NativeOptions): Harness {
+export function native(given: NativeOptions): Harness {
+  const { model, tools = [], offer, request = {}, contexts = [], root = 'loop', plans = {} } = given;
+  planLimits(plans.limits);
   const mode = offer?.mode ?? 'compiled';
   const budgetTokens = mode === 'all_tools' ? null : offerTokensUsual;
   const offered: Offer = { tools: [], budgetTokens, ...offer, mode };
@@ -52,6 +59,13 @@ export function native({ model, tools = [], offer, request = {}, contexts = [] }
           ]
         : [],
     open: async (session, host) =>
-      openSession(session, host, { model, tools: [...tools, ...offered.tools], options, contexts }),
+      openSession(session, host, {
+        model,
+        tools: [...tools, ...offered.tools],
+        options,
+        contexts,
+        root,
+        plans,
+      }),
   };
 }

@@ -5,20 +5,26 @@ import type { EventBody } from '../protocol/events.ts';
 import type { HarnessOutcome } from '../protocol/outcome.ts';
 import type { Blob } from '../protocol/record.ts';
 import { settleBatch, toolboxOf } from './batch.ts';
-import { type GivenContext, openSessionContexts, type SessionContexts } from './context/session-contexts.ts';
+import { type GivenContext, openSessionContexts } from './context/session-contexts.ts';
 import { append, type Conversation, recallText, restore } from './conversation.ts';
 import { NativeError, type NativeErrorCode } from './errors.ts';
 import type { Model } from './model/model.ts';
+import { decideRoot } from './plan/decide.ts';
+import type { TurnNumbers } from './plan/seat.ts';
+import { type Looping, openSessionPlans, type PlanOptions, type Root } from './plan/session-plans.ts';
 import { type Answered, askModel, type RequestOptions } from './request.ts';
 import { surfaceNotice } from './surface.ts';
 import type { Tool } from './tool/tool.ts';
-import { type Batch, transcriptOf } from './transcript.ts';
+import { type Batch, laneEvents, transcriptOf } from './transcript.ts';
 
 export interface SessionParts {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly options: RequestOptions;
   readonly contexts: readonly GivenContext[];
+  /** What a task is worked on by: the loop, a decision between an answer and a plan, or the plan that the task is. */
+  readonly root: Root;
+  readonly plans: PlanOptions;
 }
 
 /** Opens a session of the native harness on a model and tools that the caller owns and closes. */
@@ -42,20 +48,41 @@ async function* turnsWithContexts(
       ? await openSessionContexts({ ...input, given, capabilities, host, toolsShown: projection.tools })
       : undefined;
   try {
-    return yield* runTurns(input, session, host, parts, contexts);
+    const numbers = turnNumbers(input);
+    const plans = openSessionPlans({ input, session, host, parts, contexts, numbers, loop: runTurns });
+    if (parts.root === 'plan') return await plans.task(input.task);
+    const work = { input, session, host, parts, contexts, numbers };
+    return yield* parts.root === 'decide'
+      ? decideRoot({ ...work, plans })
+      : runTurns({ ...work, plans: plans.call });
   } finally {
     await contexts?.close();
   }
 }
 
-async function* runTurns(
-  input: TaskInput,
-  session: Session,
-  host: Host,
-  { model, tools, options }: SessionParts,
-  contexts: SessionContexts | undefined,
-): AsyncGenerator<{ readonly turn: number }, HarnessOutcome, void> {
-  const transcript = transcriptOf(input.earlier, input.run);
+/** Gives each turn of a run a number of its own, whichever conversation it belongs to. */
+function turnNumbers({ earlier, run }: TaskInput): TurnNumbers {
+  let last = 0;
+  for (const event of earlier) if (event.run === run && 'turn' in event) last = Math.max(last, event.turn);
+  return {
+    next() {
+      last += 1;
+      return last;
+    },
+  };
+}
+
+async function* runTurns({
+  input,
+  session,
+  host,
+  parts: { model, tools, options },
+  contexts,
+  numbers,
+  plans,
+  lane,
+}: Looping): AsyncGenerator<{ readonly turn: number }, HarnessOutcome, void> {
+  const transcript = transcriptOf(laneEvents(input.earlier, input.run, lane), input.run);
   if (transcript.taskSent && transcript.answered !== undefined) {
     return { status: 'completed', answer: await recallText(host, transcript.answered) };
   }
@@ -63,7 +90,7 @@ async function* runTurns(
   const task = (isFirst ? contexts?.task(input.task) : contexts?.laterTask(input.task)) ?? input.task;
   const conversation = await restore(transcript, session, host, model, task);
   const toolbox = toolboxOf(session, tools, contexts);
-  const seat = { host, model, run: input.run };
+  const seat = { host, model, run: input.run, plans };
   for (const tool of tools) tool.attend?.(input.run);
   const toolBlock = session.projection.text === '' ? undefined : blobOf(session.projection.text);
   let turn = transcript.taskSent ? transcript.turn : 0;
@@ -85,7 +112,7 @@ async function* runTurns(
       host.note([finishTurn(turn, batch.calls.length, host.clock.monotonicMs() - startedMs)]);
       yield { turn };
     }
-    if (attemptsMade === 0) turn += 1;
+    if (attemptsMade === 0) turn = numbers.next();
     startedMs = host.clock.monotonicMs();
     const asking = { turn, model, toolBlock, host, conversation, options };
     const asked = await askModel(asking, attemptsMade);

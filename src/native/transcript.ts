@@ -36,12 +36,13 @@ export interface Transcript {
 }
 
 /**
- * The events of one conversation: the session's own where no lane is named, else that of a step of a plan. Events that
- * belong to no turn are in each.
+ * The events of one conversation: the session's own where no lane is named, else that of a step of a plan in this run.
+ * Events that belong to no turn are in each.
  */
-export function laneEvents(events: readonly RunEvent[], lane?: string): readonly RunEvent[] {
+export function laneEvents(events: readonly RunEvent[], run: string, lane?: string): readonly RunEvent[] {
   const lanes = new Map<string, string>();
   return events.filter((event) => {
+    if (lane !== undefined && event.run !== run) return false;
     if (!('turn' in event)) return true;
     const place = `${event.run} ${event.turn}`;
     if (event.type === 'turn-start' && event.lane !== undefined) lanes.set(place, event.lane);

@@ -13,7 +13,7 @@ import type { Store } from '../ledger/store.ts';
 import type { EffectCall } from '../protocol/effect.ts';
 import type { EventBody, LiveDelta, RunEvent } from '../protocol/events.ts';
 import type { ApprovalDesk } from './approval.ts';
-import { type Budget, openBudget, type Overrun } from './budget.ts';
+import { type Budget, type Overrun, openBudget } from './budget.ts';
 import type { Children } from './children.ts';
 import { RunError } from './errors.ts';
 import type { Line } from './line.ts';

@@ -1,0 +1,246 @@
+/** The plans of a native session: what they are checked against, and the seat in which they are executed. */
+import { plainComposition } from '../../compose/plain.ts';
+import type { Host, Session, TaskInput } from '../../harness.ts';
+import { type ExactJson, isRecord, parseExactJson } from '../../protocol/json.ts';
+import type { HarnessOutcome } from '../../protocol/outcome.ts';
+import { toolboxOf } from '../batch.ts';
+import { type CallEnd, type CallHeld, fromOutput, type ReadyCall, type RunPlanCall } from '../call.ts';
+import type { SessionContexts } from '../context/session-contexts.ts';
+import type { Model } from '../model/model.ts';
+import { cancelled, type RequestOptions } from '../request.ts';
+import { projectTools } from '../surface.ts';
+import { wholeText } from '../tool/result-text.ts';
+import type { Tool } from '../tool/tool.ts';
+import type { Plan, StepOptions } from './ast.ts';
+import { type AcceptedPlan, type CheckedPlan, checkPlan, type PlanRegistry } from './check-plan.ts';
+import { executePlan, type PlanEnd } from './execute-plan.ts';
+import { faultError } from './fault.ts';
+import { type PlanLimits, planLimits } from './limits.ts';
+import { planRecordOf } from './plan-record.ts';
+import { stepSystemText } from './planner-text.ts';
+import { parsePlan } from './read-plan.ts';
+import type { Conversing, PlanSeat, TurnNumbers } from './seat.ts';
+
+/** What a task is worked on by: the loop, a decision between an answer and a plan, or the plan that the task is. */
+export type Root = 'loop' | 'decide' | 'plan';
+
+export interface PlanOptions {
+  /** Over the defaults; they never add to the run's budget. */
+  readonly limits?: Partial<PlanLimits>;
+  /** What plans inside `recurse` hold; all that the run holds unless given. */
+  readonly childCapabilities?: readonly string[];
+  /** `delegated` leaves out the sentence that says which agent is at work. */
+  readonly scope?: 'root' | 'delegated';
+  /** How often the model may be asked for its decision; 2 unless given. */
+  readonly attempts?: number;
+  /** Said to the model at the end of the question for its decision. */
+  readonly instruction?: string;
+}
+
+/** One conversation with the session's model, by the one loop that there is. */
+export interface Looping {
+  readonly input: TaskInput;
+  readonly session: Session;
+  readonly host: Host;
+  readonly parts: {
+    readonly model: Model;
+    readonly tools: readonly Tool[];
+    readonly options: RequestOptions;
+  };
+  readonly contexts: SessionContexts | undefined;
+  readonly numbers: TurnNumbers;
+  readonly plans?: RunPlanCall | undefined;
+  /** The lane of its turns; left out for the conversation of the session. */
+  readonly lane?: string;
+}
+
+export interface PlanWork extends Looping {
+  readonly parts: Looping['parts'] & { readonly plans: PlanOptions };
+  readonly loop: (work: Looping) => AsyncGenerator<unknown, HarnessOutcome, void>;
+}
+
+export type PlanInputs = { readonly [name: string]: ExactJson };
+
+export interface SessionPlans {
+  readonly limits: PlanLimits;
+  readonly registry: PlanRegistry;
+  /** Checks a plan for this lane. One that the record has as accepted is not estimated again. */
+  check(plan: Plan, lane: string, inputs: PlanInputs): CheckedPlan;
+  run(accepted: AcceptedPlan, lane: string, turn: number, inputs: PlanInputs): Promise<PlanEnd>;
+  readonly call: RunPlanCall;
+  /** Runs the plan that a task is: what `planTask` has written. */
+  task(text: string): Promise<HarnessOutcome>;
+}
+
+/** A plan and its inputs as the task of a run. */
+export function planTask(plan: string, inputs: { readonly [name: string]: string } = {}): string {
+  return JSON.stringify({ plan, inputs });
+}
+
+/** Throws `plan.bad-limit`. */
+export function openSessionPlans(work: PlanWork): SessionPlans {
+  const { input, session, host, parts, contexts, numbers } = work;
+  const options = parts.plans;
+  const limits = planLimits(options.limits);
+  // A plan cannot have another plan executed: whatever it does is in it and was checked.
+  const tools = parts.tools.filter((tool) => tool.runs !== 'plan');
+  const toolbox = toolboxOf(session, tools, contexts);
+  const registry = registryOf(toolbox.tools, session.projection.tools, parts.model.id, contexts);
+  const events = input.earlier.filter((event) => event.run === input.run);
+  const seat = (lane: string, turn: number, inputs: PlanInputs): PlanSeat => ({
+    host,
+    run: input.run,
+    lane,
+    turn,
+    events,
+    inputs,
+    toolbox,
+    contexts,
+    numbers,
+    converse: (request) => converse(work, tools, request),
+  });
+  const plans: SessionPlans = {
+    limits,
+    registry,
+    check: (plan, lane, inputs) =>
+      checkPlan(plan, {
+        capabilities: session.capabilities,
+        ...(options.childCapabilities === undefined ? {} : { childCapabilities: options.childCapabilities }),
+        limits,
+        inputs: Object.keys(inputs),
+        registry,
+        ...(planRecordOf(events, lane).accepted ? {} : { left: (counter) => host.left(counter) }),
+      }),
+    run: (accepted, lane, turn, inputs) => executePlan(accepted, seat(lane, turn, inputs)),
+    call: (ready, turn) => callPlan(plans, work, ready, turn),
+    task: (text) => runTask(plans, text),
+  };
+  return plans;
+}
+
+function registryOf(
+  tools: ReadonlyMap<string, Tool>,
+  shown: readonly string[],
+  provider: string,
+  contexts: SessionContexts | undefined,
+): PlanRegistry {
+  return {
+    provider,
+    context: (alias) => contexts !== undefined && contexts.fault(alias) === undefined,
+    tool: (name) => {
+      const tool = shown.includes(name) ? tools.get(name) : undefined;
+      if (tool === undefined) return undefined;
+      const { capability, counter = 'toolCalls' } = tool;
+      return { capability, counter, accepts: (args) => tool.check(args).ok };
+    },
+  };
+}
+
+/** A model step: the session's own loop, in a lane, with the tools that the step may use and nothing of the agent's text. */
+async function converse(
+  work: PlanWork,
+  tools: readonly Tool[],
+  request: Conversing,
+): Promise<HarnessOutcome> {
+  const { session, input, numbers, parts } = work;
+  const { host, lane, prompt, capabilities, options } = request;
+  const shown = tools.filter((tool) => session.projection.tools.includes(tool.schema.name));
+  const offer = { tools: [], mode: 'all_tools', budgetTokens: null } as const;
+  const projection = projectTools(shown, offer, { capabilities, task: prompt }, parts.model);
+  const scope = parts.plans.scope ?? 'root';
+  const { agent } = session.composition;
+  const turns = work.loop({
+    input: { task: prompt, earlier: input.earlier, run: input.run },
+    session: {
+      id: session.id,
+      composition: plainComposition(agent, stepSystemText(agent, scope)),
+      projection,
+      capabilities,
+    },
+    host,
+    parts: { model: parts.model, tools: shown, options: withStepOptions(parts.options, options) },
+    contexts: capabilities.includes('context') ? work.contexts : undefined,
+    numbers,
+    lane,
+  });
+  for (;;) {
+    const turn = await turns.next();
+    if (turn.done) return turn.value;
+  }
+}
+
+/** A step may ask for less than the session would; what it says of sampling takes the place of the session's. */
+function withStepOptions(options: RequestOptions, { max_tokens, ...sampling }: StepOptions): RequestOptions {
+  const given = max_tokens ?? null;
+  const maxTokens =
+    given === null || options.maxTokens === null
+      ? (given ?? options.maxTokens)
+      : Math.min(given, options.maxTokens);
+  return { ...options, maxTokens, parameters: { ...options.parameters, ...sampling } };
+}
+
+async function callPlan(
+  plans: SessionPlans,
+  { input, contexts }: PlanWork,
+  ready: ReadyCall,
+  turn: number,
+): Promise<CallEnd | CallHeld> {
+  const { tool, position, value } = ready;
+  const place = { tool, turn, position, contexts };
+  const failed = (error: { readonly code: string; readonly message: string }) =>
+    fromOutput(place, { status: 'failed', code: error.code, message: error.message });
+  const parsed = parsePlan(isRecord(value) ? ((value.plan ?? null) as ExactJson) : null);
+  if (!parsed.ok) return failed(faultError(parsed.fault));
+  const lane = `call-${turn}-${position}`;
+  const inputs = { query: input.task, context: 'input' };
+  const checked = plans.check(parsed.plan, lane, inputs);
+  if (!checked.ok) return failed(checked.error);
+  const end = await plans.run(checked.accepted, lane, turn, inputs);
+  switch (end.status) {
+    case 'completed':
+      return fromOutput(place, { status: 'succeeded', value: end.value });
+    case 'failed':
+      return failed(end.error);
+    case 'cancelled':
+      return failed({ code: 'tool.cancelled', message: 'Cancelled before the plan was done.' });
+    case 'held':
+      return { status: 'waiting', outcome: end.outcome };
+  }
+}
+
+/** The lane of the one plan of a run that is a plan. */
+const rootLane = 'plan';
+
+async function runTask(plans: SessionPlans, text: string): Promise<HarnessOutcome> {
+  const { plan, inputs } = readTask(text);
+  const parsed = parsePlan(plan);
+  if (!parsed.ok) return { status: 'refused', error: faultError(parsed.fault).toJSON() };
+  const checked = plans.check(parsed.plan, rootLane, inputs);
+  if (!checked.ok) return { status: 'refused', error: checked.error.toJSON() };
+  return planOutcome(await plans.run(checked.accepted, rootLane, 0, inputs));
+}
+
+function readTask(text: string): { readonly plan: string; readonly inputs: PlanInputs } {
+  try {
+    const task = parseExactJson(text);
+    if (isRecord(task) && typeof task.plan === 'string' && isRecord(task.inputs))
+      return { plan: task.plan, inputs: task.inputs as PlanInputs };
+  } catch {
+    // A task that is no JSON may still be a plan in a fence.
+  }
+  return { plan: text, inputs: {} };
+}
+
+/** How the run of a plan ends by how the plan did. A final text is the answer as it is, any other value as JSON. */
+export function planOutcome(end: PlanEnd): HarnessOutcome {
+  switch (end.status) {
+    case 'completed':
+      return { status: 'completed', answer: wholeText(end.value) };
+    case 'failed':
+      return { status: 'failed', error: end.error };
+    case 'cancelled':
+      return { status: 'cancelled', error: cancelled() };
+    case 'held':
+      return end.outcome;
+  }
+}
