@@ -1,8 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import type { Store } from '../src/ledger/store.ts';
 import { defineTool } from '../src/native/tool/define-tool.ts';
 import { subagent } from '../src/native/tool/subagent.ts';
-import type { RunEvent } from '../src/protocol/events.ts';
+import type { EventBody, RunEvent } from '../src/protocol/events.ts';
+import { answerTicket } from '../src/run/decide.ts';
+import { readRunView } from '../src/run/run-view.ts';
 import { openRig, type Rig, type RigOptions } from './rig.ts';
+import type { SeenRequest } from './scripted-provider.ts';
 
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 const ask = (query: string, id = 'c1') => ({ id, name: 'subagent', arguments: JSON.stringify({ query }) });
@@ -29,8 +33,19 @@ async function opened(options: RigOptions): Promise<Rig> {
 const ofType = <T extends RunEvent['type']>(events: readonly RunEvent[], type: T) =>
   events.filter((event): event is RunEvent & { type: T } => event.type === type);
 
-function lastResult(request: { json: { messages: { role: string; content: string }[] } }): string {
-  return request.json.messages.findLast(({ role }) => role === 'tool')?.content ?? '';
+/** The newest result that a request tells the model, without the marks around it. */
+function lastResult({ json }: SeenRequest): string {
+  const { content } = json.messages.findLast(({ role }: { role: string }) => role === 'tool');
+  const [, mark, inner] =
+    /^<untrusted-result mark="(\w+)" tool="subagent">\n.*\n([\s\S]*)\n<\/untrusted-result mark="\1">$/.exec(
+      content,
+    ) ?? [];
+  return mark === undefined ? content : (inner ?? '');
+}
+
+function seen(request: SeenRequest | undefined): SeenRequest {
+  if (request === undefined) throw new Error('there was no such request');
+  return request;
 }
 
 describe('a subagent', () => {
@@ -52,7 +67,11 @@ describe('a subagent', () => {
     ]);
     // At the deepest level the child is not shown a tool that could only be refused.
     expect(child.tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual(['look']);
-    expect(JSON.parse(lastResult(provider.requests[2] as never))).toMatchObject({
+    // Whatever the child has read, its answer is data to its parent.
+    expect(provider.requests[2]?.json.messages.at(-1).content).toMatch(
+      /^<untrusted-result mark="mark_\w{26}" tool="subagent">/,
+    );
+    expect(JSON.parse(lastResult(seen(provider.requests[2])))).toMatchObject({
       status: 'completed',
       answer: 'there are 3',
       usage: { modelCalls: 1, totalTokens: 15 },
@@ -88,7 +107,7 @@ describe('a subagent', () => {
     });
     const result = await run('go');
     expect([result.status, result.answer]).toEqual(['completed', 'it did not get there']);
-    expect(lastResult(provider.requests[2] as never)).toMatch(
+    expect(lastResult(seen(provider.requests[2]))).toMatch(
       /^failed\(budget\.exhausted\): The helper run_\S+ ended as failed\. The budget allows 1 turns .* It made 1 requests \(15 tokens\)/,
     );
     expect(result.usage.totalTokens).toBe(45);
@@ -142,7 +161,7 @@ describe('a subagent', () => {
       ],
     });
     await run('go', { limits: { depth: 0 } });
-    expect(lastResult(provider.requests[1] as never)).toMatch(
+    expect(lastResult(seen(provider.requests[1]))).toMatch(
       /^failed\(budget\.exhausted\): No helper was begun\. .*depth/,
     );
     expect(ofType(events, 'child-start')).toEqual([]);
@@ -165,11 +184,14 @@ describe('a subagent', () => {
       ],
     });
     await run('go');
-    const results = provider.requests.map((request) => lastResult(request as never));
-    expect(results[1]).toMatch(
+    const results = provider.requests
+      .slice(1)
+      .filter(({ json }) => json.messages.length > 2)
+      .map(lastResult);
+    expect(results[0]).toMatch(
       /^failed\(run\.child-duplicate\): No helper was begun\. The task is that of the run itself/,
     );
-    expect(results[4]).toMatch(/^failed\(run\.child-duplicate\): .* has answered this very task/);
+    expect(results[2]).toMatch(/^failed\(run\.child-duplicate\): .* has answered this very task/);
     expect(results.at(-1)).toMatch(
       /^failed\(run\.child-no-progress\): .*budget\.exhausted, budget\.exhausted, budget\.exhausted/,
     );
@@ -185,7 +207,7 @@ describe('a subagent', () => {
       ],
     });
     await run('go');
-    expect(lastResult(provider.requests[1] as never)).toMatch(
+    expect(lastResult(seen(provider.requests[1]))).toMatch(
       /^failed\(run\.child-widens\): .*the parent has no capability 'root'/,
     );
     expect(ofType(events, 'child-start')).toEqual([]);
@@ -239,11 +261,129 @@ describe('a subagent', () => {
     const results = provider.requests
       .at(-1)
       ?.json.messages.filter((m: { role: string }) => m.role === 'tool');
-    expect(results.map((m: { content: string }) => m.content.slice(0, 24))).toEqual([
-      '{"status":"completed","a',
-      '{"status":"completed","a',
-      'failed(budget.exhausted)',
-    ]);
+    expect(
+      results.map((m: { content: string }) =>
+        lastResult({ json: { messages: [{ ...m, role: 'tool' }] } } as SeenRequest).slice(0, 24),
+      ),
+    ).toEqual(['{"status":"completed","a', '{"status":"completed","a', 'failed(budget.exhausted)']);
     expect(result.budget.concurrency).toEqual({ limit: 2, used: 0, reserved: 0, overrun: 0, left: 2 });
+  });
+});
+
+const send = defineTool<object>({
+  name: 'send',
+  description: 'Sends.',
+  parameters: { type: 'object', properties: {}, additionalProperties: false },
+  capability: 'send',
+  access: 'write',
+  repeat: 'once',
+  execute: () => {
+    sent += 1;
+    return 'sent';
+  },
+});
+let sent = 0;
+/** The run of the test that is at work. */
+let parent: string | undefined;
+
+/** A store that dies with its process before an event that `at` picks is written. */
+function dying(store: Store, at: (run: string, event: EventBody) => boolean): Store {
+  let dead = false;
+  return {
+    ...store,
+    append: async (lease, events, options) => {
+      const cut = events.findIndex((event) => at(lease.run, event));
+      if (cut > 0 && !dead) await store.append(lease, events.slice(0, cut), options);
+      dead ||= cut >= 0;
+      if (dead) throw new Error('the process was killed');
+      return store.append(lease, events, options);
+    },
+  };
+}
+
+describe('a run with a child', () => {
+  test.each(['model-request', 'run-finish', 'child-finish'] as const)(
+    'killed before the %s of its child, goes on with that child and pays for nothing twice',
+    async (type) => {
+      const { run, resume, provider, store } = await opened({
+        tools: [subagent(), look],
+        script: [
+          { calls: [ask('look')], usage },
+          { calls: [{ id: 'c9', name: 'look', arguments: '{}' }], usage },
+          { text: 'saw it', usage },
+          { text: 'all done', usage },
+        ],
+      });
+      const died = await run('go', {
+        limits: { tokens: 9_000 },
+        store: dying(
+          store,
+          (of, event) =>
+            event.type === type &&
+            (type === 'child-finish' || of !== parent) &&
+            !('turn' in event && event.turn === 1),
+        ),
+        onEvents: (events) => {
+          parent ??= events[0]?.run;
+        },
+      });
+      expect(died.status).toBe('unknown');
+      const result = await resume(died.run);
+      expect([result.status, result.answer]).toEqual(['completed', 'all done']);
+      const events = await store.events(died.run);
+      expect(ofType(events, 'child-start')).toHaveLength(1);
+      expect(ofType(events, 'child-finish')).toMatchObject([{ status: 'completed', spent: { tokens: 30 } }]);
+      expect(provider.requests).toHaveLength(4);
+      expect([result.usage.totalTokens, result.budget.tokens?.used]).toEqual([60, 60]);
+      parent = undefined;
+    },
+  );
+
+  test('waits while its child waits for a person, who answers either', async () => {
+    sent = 0;
+    const { run, resume, store, provider } = await opened({
+      tools: [subagent({ tools: 'send' }), send],
+      script: [
+        { calls: [ask('send it')], usage },
+        { calls: [{ id: 'c9', name: 'send', arguments: '{}' }], usage },
+        { text: 'it is sent', usage },
+        { text: 'done', usage },
+      ],
+    });
+    const paused = await run('go', { approve: 'pause' });
+    expect([paused.status, paused.ticket?.tool, paused.usage.totalTokens]).toEqual(['paused', 'send', null]);
+    const record = await store.run(paused.run);
+    const session = await store.session(paused.session);
+    if (record === undefined || session === undefined) throw new Error('no record');
+    const view = await readRunView(store, record, session);
+    expect([view.state, view.ticket?.id]).toEqual(['paused', paused.ticket?.id]);
+    expect(view.children).toMatchObject([{ key: '1:1', view: { state: 'paused', parent: paused.run } }]);
+    await answerTicket(store, 'test:2:2', {
+      run: paused.run,
+      ticket: paused.ticket?.id ?? '',
+      decision: 'approved',
+      by: 'me',
+      reason: '',
+    });
+    const result = await resume(paused.run, { approve: 'pause' });
+    expect([result.status, result.answer, sent]).toEqual(['completed', 'done', 1]);
+    expect([result.usage.totalTokens, provider.requests.length]).toEqual([60, 4]);
+  });
+
+  test('takes along a child that was left open when it is ended from outside', async () => {
+    const { run, resume, store } = await opened({
+      tools: [subagent({ tools: 'send' }), send],
+      script: [
+        { calls: [ask('send it')], usage },
+        { calls: [{ id: 'c9', name: 'send', arguments: '{}' }], usage },
+      ],
+    });
+    const paused = await run('go', { approve: 'pause' });
+    const ended = await resume(paused.run, { signal: AbortSignal.abort('no more') });
+    expect(ended.status).toBe('cancelled');
+    const [finish] = ofType(await store.events(paused.run), 'child-finish');
+    expect(finish).toMatchObject({ status: 'cancelled' });
+    expect((await store.events(finish?.child ?? '')).at(-1)).toMatchObject({ type: 'run-finish' });
+    await expect(resume(finish?.child ?? '')).rejects.toMatchObject({ code: 'run.is-child' });
   });
 });

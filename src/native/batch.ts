@@ -24,6 +24,7 @@ import { changedTools } from './surface.ts';
 import { resultText } from './tool/result-text.ts';
 import type { Tool } from './tool/tool.ts';
 import type { Batch } from './transcript.ts';
+import { wrapUntrusted } from './untrusted.ts';
 
 /** So many reads of one batch run at the same time. */
 const readsAtOnce = 8;
@@ -195,7 +196,9 @@ function conclude(
   const { call, position } = checked;
   const counter = checked.kind === 'ready' ? checked.tool.counter : undefined;
   const { text, spent } = fitOutput(host, result);
-  const message = blobOf(toolMessage(model, call.id, call.name, text));
+  const untrusted = checked.kind === 'ready' && checked.tool.untrusted === true && didRun(result.status);
+  const read = untrusted ? wrapUntrusted(text, call.name, host.clock.id('mark')) : text;
+  const message = blobOf(toolMessage(model, call.id, call.name, read));
   messages[position - 1] = message;
   const event: EventBody = {
     type: 'tool-result',

@@ -52,6 +52,7 @@ export function mcpTool(
     ),
     parameters: JSON.parse(JSON.stringify(tool.inputSchema)),
     capability: `mcp.${server}`,
+    untrusted: true,
     ...(isRead ? ({ access: 'read' } as const) : ({ access: 'write', repeat: 'once' } as const)),
     limits: { timeoutMs },
     async execute(args: JsonArguments, { signal }) {

@@ -25,6 +25,8 @@ interface Definition<Args> {
   readonly repeatable?: boolean;
   /** Defaults: 10 seconds, 64 KiB. */
   readonly limits?: Partial<ToolLimits>;
+  /** True where others write what it returns, as on a page or in a mail: the model then reads that between marks, as data. */
+  readonly untrusted?: boolean;
   /** How the model can look at what happened after an unknown outcome, in one sentence. */
   readonly look?: string;
   /**
@@ -68,6 +70,7 @@ const fields = new Set([
   'repeatable',
   'limits',
   'look',
+  'untrusted',
   'exactIntegers',
   'effectKey',
   'execute',
@@ -142,6 +145,7 @@ export function defineTool<Args>(
     repeat: definition.repeat ?? 'safe',
     repeatable: definition.repeatable ?? false,
     limits: { ...defaultLimits, ...definition.limits },
+    ...(definition.untrusted === true ? { untrusted: true } : {}),
     ...(definition.look === undefined ? {} : { look: definition.look }),
     check: (args: ExactJson): ArgumentCheck => check(args),
     // The runtime hands over nothing but values that `check` returned, which are of the author's type.
@@ -230,7 +234,7 @@ function checkDefinition(definition: object): void {
   checkLimits(it.name, it.limits);
   const hooks = { effectKey: 'function?', reconcile: 'function?', attend: 'function?', close: 'function?' };
   const kinds = { execute: 'function', ...hooks, look: 'string?' };
-  const flags = { repeatable: 'boolean?', exactIntegers: 'boolean?' };
+  const flags = { repeatable: 'boolean?', exactIntegers: 'boolean?', untrusted: 'boolean?' };
   for (const [field, kind] of Object.entries({ ...kinds, ...flags })) {
     const missingIsFine = kind.endsWith('?') && it[field] === undefined;
     if (!missingIsFine && typeof it[field] !== kind.replace('?', ''))

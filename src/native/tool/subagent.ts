@@ -62,6 +62,8 @@ export function subagent(options: SubagentOptions & { readonly workspace?: strin
     },
     capability: childCapability,
     access: 'read',
+    // A model wrote it, after whatever it had read.
+    untrusted: true,
     limits: { timeoutMs: timeoutMs + graceMs, outputBytesMax: 64 * 1024 },
     async execute({ query }, { child }) {
       if (child === undefined) return failed('tool.unavailable', 'No run is here that could have a child.');

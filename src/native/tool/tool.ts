@@ -73,6 +73,8 @@ export interface Tool {
   readonly counter?: 'contextOps';
   /** `plan`: the session itself carries the call out, as the plan that its arguments hold, and nothing else beside it. */
   readonly runs?: 'plan';
+  /** True where others write what it returns: the model then reads that between marks, as data. */
+  readonly untrusted?: boolean;
   /** How the model can look at what happened after an unknown outcome. */
   readonly look?: string;
   /**
