@@ -1,5 +1,5 @@
 /** What tests of driving share: a program that prints what it is told to, and whole runs of it behind a real adapter. */
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adapters as listed } from '../../catalog.ts';
@@ -12,7 +12,8 @@ import type { RunResult } from '../../protocol/outcome.ts';
 import { resumeRun, type StartRequest, startRun } from '../../run/run.ts';
 import type { Adapter } from '../adapter.ts';
 import { homesFolder } from './home.ts';
-import { type OutsideOptions, outside } from './outside.ts';
+import type { OutsideOptions } from './options.ts';
+import { outside } from './outside.ts';
 
 export const allAdapters = await Promise.all(listed.map(({ load }): Promise<Adapter> => load()));
 
@@ -49,6 +50,7 @@ export interface DriveRig {
   resume(run: string): Promise<RunResult>;
   /** What the program wrote down of its starts: arguments, variables, input, folder. */
   starts(): Promise<readonly Started[]>;
+  /** Also proves that nothing of any program is left. */
   close(): Promise<void>;
 }
 
@@ -131,7 +133,9 @@ export async function openDriveRig(
     },
     async close() {
       await store.close();
+      const strays = await straysOf(root);
       await rm(root, { recursive: true, force: true });
+      if (strays.length > 0) throw new Error(`left running: ${strays.join(', ')}`);
     },
   };
 }
@@ -156,13 +160,12 @@ export function prints(text: string, exitCode = 0): string {
   return `say(${JSON.stringify(text)}); process.exitCode = ${exitCode};`;
 }
 
-/** Processes of this machine that bear the mark of any start of ours. */
-export async function strays(): Promise<readonly string[]> {
-  const { readdir } = await import('node:fs/promises');
+/** Processes that bear the mark of a start and have their home at this root; other tests work at the same time. */
+export async function straysOf(root: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
-    const environ = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
-    if (environ.includes('\0WRIT_AGENT_PROGRAM=run_') || environ.startsWith('WRIT_AGENT_PROGRAM=run_'))
+    const environ = `\0${await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')}`;
+    if (environ.includes('\0WRIT_AGENT_PROGRAM=run_') && environ.includes(`\0HOME=${root}\0`))
       found.push(pid);
   }
   return found;

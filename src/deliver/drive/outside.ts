@@ -3,42 +3,17 @@ import { stat } from 'node:fs/promises';
 import { jsonDigest } from '../../digest.ts';
 import type { Harness, Session, TaskInput } from '../../harness.ts';
 import type { BudgetCounter } from '../../protocol/budget.ts';
-import type { Cell, DeliveryPlan, SessionBinding } from '../../protocol/delivery.ts';
+import type { DeliveryPlan, SessionBinding } from '../../protocol/delivery.ts';
 import type { RunEvent } from '../../protocol/events.ts';
-import type { Fidelity, Intent } from '../../protocol/intent.ts';
-import { type Adapter, authModeOf } from '../adapter.ts';
+import { authModeOf } from '../adapter.ts';
 import { lookAround } from '../ambient.ts';
 import { DeliverError } from '../errors.ts';
 import { planDelivery } from '../plan-delivery.ts';
-import type { RequestedDimensions } from '../request.ts';
 import { homeOf } from './home.ts';
+import type { OutsideOptions } from './options.ts';
 import { openOutsideSession } from './session.ts';
 
-export interface OutsideOptions {
-  readonly adapter: Adapter;
-  /** Every harness there is, so that a refusal can name those that can. */
-  readonly adapters: readonly Adapter[];
-  /** The path of the program. */
-  readonly program: string;
-  /** What the program says it is; null where nobody looked. */
-  readonly version: string | null;
-  readonly intent: Intent;
-  readonly fidelity: Fidelity;
-  /** All that is asked for beside text and task. */
-  readonly dimensions?: RequestedDimensions;
-  /** Where the program sends its model requests instead of to its vendor. */
-  readonly baseUrl?: string | null;
-  /** Absolute. */
-  readonly workspace: string;
-  /** The folder of all sessions' homes: `homesFolder(env)`. */
-  readonly homes: string;
-  /** The caller's environment, of which a start gets a short list. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The user's own measurements, which win over those that ship. */
-  readonly measured?: readonly Cell[];
-  /** Whether the harness may be used in a state that nobody measured. */
-  readonly unmeasured?: 'refuse' | 'warn';
-}
+export type { OutsideOptions } from './options.ts';
 
 /** Limits that are kept whatever a program reports: by our own timer, and by what was read of it. */
 const ownCounters: readonly BudgetCounter[] = ['wallTimeMs', 'turns', 'toolCalls', 'outputBytes'];

@@ -14,7 +14,7 @@ import { readModelRequest } from '../recorder/model-request.ts';
 import { startRecorder } from '../recorder/recorder.ts';
 import { startScriptedModel } from '../recorder/scripted-model.ts';
 import { copiesOf } from '../verify/observe.ts';
-import { adapterNamed, allAdapters, lowered, strays } from './drive.cases.ts';
+import { adapterNamed, allAdapters, lowered, straysOf } from './drive.cases.ts';
 import { outside } from './outside.ts';
 
 const bins = resolve('conformance/node_modules/.bin');
@@ -28,7 +28,6 @@ const programs: readonly { name: string; bin: string; intent: Intent; model: str
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
-  expect(await strays()).toEqual([]);
 });
 
 describe.each(programs)('$name', ({ name, bin, intent, model }) => {
@@ -89,6 +88,7 @@ async function openReal(name: string, bin: string, intent: Intent, model: string
   const store = memoryStore({ clock: systemClock });
   closers.push(
     () => rm(root, { recursive: true, force: true }),
+    async () => expect(await straysOf(root)).toEqual([]),
     () => store.close(),
     () => scripted.stop(),
     () => recorder.close(),

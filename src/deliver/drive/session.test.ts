@@ -2,17 +2,14 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type DriveRig, openDriveRig, prints, recorded, strays } from './drive.cases.ts';
+import { type DriveRig, openDriveRig, prints, recorded, straysOf } from './drive.cases.ts';
 
 let rig: DriveRig;
 let good: string;
 beforeAll(async () => {
   good = prints(await recorded('pi', 'usage'));
 });
-afterEach(async () => {
-  await rig.close();
-  expect(await strays()).toEqual([]);
-});
+afterEach(() => rig.close());
 
 async function open(body: string, name = 'pi', env: Readonly<Record<string, string>> = {}) {
   rig = await openDriveRig(name, body, { OPENAI_API_KEY: 'k', ...env });
@@ -42,7 +39,7 @@ describe('ending it', () => {
     const result = await running;
     expect(performance.now() - from).toBeLessThan(2_500);
     expect(result).toMatchObject({ status: 'cancelled', error: { code: 'run.cancelled' } });
-    expect(await strays()).toEqual([]);
+    expect(await straysOf(rig.root)).toEqual([]);
     expect(rig.events.map(({ type }) => type)).toContain('effect-observe');
   });
 

@@ -15,7 +15,7 @@ import { receiptOf } from '../receipt.ts';
 import { shortText } from './diagnostics.ts';
 import { markVariable, programEnvironment } from './environment.ts';
 import { cleanAfterCrash, homeOf, prepareHome, sweepHomes } from './home.ts';
-import type { OutsideOptions } from './outside.ts';
+import type { OutsideOptions } from './options.ts';
 import { type ProgramEnd, runProgram } from './program.ts';
 import { openTranscript, type Transcript } from './transcript.ts';
 
