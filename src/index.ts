@@ -112,6 +112,34 @@ export type { RunResult, RunStatus } from './protocol/outcome.ts';
 export type { RunRecord, SessionRecord } from './protocol/record.ts';
 export type { ApproveMode, Ticket, TicketAnswer } from './protocol/ticket.ts';
 export type { Usage } from './protocol/usage.ts';
+export { type Analysis, analyse, type MetricAnalysis } from './prove/analysis.ts';
+export { type Arm, type ArmParts, openArm } from './prove/arm.ts';
+export { type Claim, claimsOf, claimText } from './prove/claims.ts';
+export { evidenceFindings } from './prove/evidence.ts';
+export { type Experiment, type Item, loadExperiment } from './prove/experiment.ts';
+export type { Execute, ExperimentRun, Progress, RunRequest, RunSummary } from './prove/experiment-run.ts';
+export type {
+  Grade,
+  GradeInput,
+  Grader,
+  GraderSurroundings,
+  Judge,
+  JudgePrompt,
+  JudgeReply,
+} from './prove/grade/grader.ts';
+export {
+  type Deviation,
+  type ExperimentState,
+  type Journal,
+  openJournal,
+  readJournal,
+} from './prove/journal.ts';
+export { reportPage } from './prove/page/page.ts';
+export { planTrials } from './prove/plan.ts';
+export { type RegisterOptions, register } from './prove/register.ts';
+export { type Build, type Registration, registrationDigest, registrationOf } from './prove/registration.ts';
+export { makeReport, type Report } from './prove/report.ts';
+export { runExperiment } from './prove/run-experiment.ts';
 export {
   type Bootstrap,
   type BootstrapOptions,
@@ -144,6 +172,8 @@ export {
   pairTrials,
   type TrialRow,
 } from './prove/statistics/trials.ts';
+export type { PlannedTrial, TrialOutcome, TrialRow as ExperimentTrial } from './prove/trial.ts';
+export { readReport, type Verification, verifyReport } from './prove/verify.ts';
 export type { Ask } from './run/approval.ts';
 export { answerTicket, type Decision as TicketDecision } from './run/decide.ts';
 export { type ResumeRequest, resumeRun, type StartRequest, startRun } from './run/run.ts';

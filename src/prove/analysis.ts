@@ -278,16 +278,14 @@ function forestsOf(
     items.every(({ groups }) => Object.hasOwn(groups, name)),
   );
   return Object.fromEntries(
-    names
-      .sort()
-      .map((name) => [
-        name,
-        forestRows(table, name, metric.estimand, {
-          seed: `${seed} forest ${name}`,
-          resamples,
-          levels: [1 - alpha],
-        }),
-      ]),
+    names.sort().map((name) => [
+      name,
+      forestRows(table, name, metric.estimand, {
+        seed: `${seed} forest ${name}`,
+        resamples,
+        levels: [1 - alpha],
+      }),
+    ]),
   );
 }
 

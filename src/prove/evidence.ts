@@ -16,7 +16,9 @@ export const reportPrefix = 'report:';
 
 /** The reports that a fragment cites. */
 export function citedReports({ evidence }: Fragment): readonly string[] {
-  return evidence.filter((one) => one.startsWith(reportPrefix)).map((one) => one.slice(reportPrefix.length).trim());
+  return evidence
+    .filter((one) => one.startsWith(reportPrefix))
+    .map((one) => one.slice(reportPrefix.length).trim());
 }
 
 export interface CitedReport {
@@ -36,7 +38,9 @@ export function evidenceFindings(agent: Agent, cited: CitedReport): Finding[] {
   const { checks, ok } = verifyReport(report);
   if (!ok) {
     const wrong = checks.find((check) => !check.ok);
-    return [finding('evidence-not-verified', `${about} does not verify: ${wrong?.what}: ${wrong?.found}`, at)];
+    return [
+      finding('evidence-not-verified', `${about} does not verify: ${wrong?.what}: ${wrong?.found}`, at),
+    ];
   }
   const out = sideWithout(report, fragment.id);
   if (out === undefined) {
@@ -72,18 +76,30 @@ function sideWithout({ registration: { arms } }: Report, id: string): Side | und
 function verdictFindings({ report, fragment, line }: CitedReport, out: Side, about: string): Finding[] {
   const at = { file: fragment.file, line };
   const none = report.claims.find(({ kind }) => kind === 'void' || kind === 'inconclusive');
-  if (none !== undefined) return [finding('evidence-no-verdict', `${about} has no verdict: ${none.text}`, at)];
+  if (none !== undefined)
+    return [finding('evidence-no-verdict', `${about} has no verdict: ${none.text}`, at)];
   const loss = out === 'treatment' ? 'worse' : 'better';
-  const lost = report.claims.find((claim) => claim.kind === loss && claim.metric === report.registration.primary?.metric);
-  const found = lost === undefined ? [] : [finding('evidence-no-verdict', `${about} speaks for the fragment: ${lost.text}`, at)];
-  return report.exploratory ? [...found, finding('evidence-exploratory', `${about} is exploratory`, at)] : found;
+  const lost = report.claims.find(
+    (claim) => claim.kind === loss && claim.metric === report.registration.primary?.metric,
+  );
+  const found =
+    lost === undefined
+      ? []
+      : [finding('evidence-no-verdict', `${about} speaks for the fragment: ${lost.text}`, at)];
+  return report.exploratory
+    ? [...found, finding('evidence-exploratory', `${about} is exploratory`, at)]
+    : found;
 }
 
 function driftFindings({ report, fragment, line }: CitedReport, out: Side, about: string): Finding[] {
-  const measured = report.registration.arms[out === 'treatment' ? 'control' : 'treatment'].fragments[fragment.id];
+  const measured =
+    report.registration.arms[out === 'treatment' ? 'control' : 'treatment'].fragments[fragment.id];
   if (measured === sha256(fragment.body)) return [];
   return [
-    finding('evidence-stale', `${about} measured another text of this fragment`, { file: fragment.file, line }),
+    finding('evidence-stale', `${about} measured another text of this fragment`, {
+      file: fragment.file,
+      line,
+    }),
   ];
 }
 
@@ -93,7 +109,13 @@ function coverageFindings(agent: Agent, { report, fragment, line }: CitedReport,
   const types = factTypesOf(agent);
   const cell = compiled(agent, report.registration.cell);
   if (cell === undefined) {
-    return [finding('evidence-uncovered', `${about} names a cell that this agent's facts cannot say: ${report.registration.cell}`, place)];
+    return [
+      finding(
+        'evidence-uncovered',
+        `${about} names a cell that this agent's facts cannot say: ${report.registration.cell}`,
+        place,
+      ),
+    ];
   }
   const pack = fragmentDecider(fragment, types);
   // A fragment without a condition is never left out.
@@ -104,17 +126,27 @@ function coverageFindings(agent: Agent, { report, fragment, line }: CitedReport,
   const ranges = names.map((name) => ({ name, values: possibleValues(agent, name, cuts) }));
   const reached = reach([pack, measured], ranges, situationsMax);
   if (reached === null) {
-    return [finding('evidence-uncovered', `${about} cannot be held against the conditions: they make too many situations`, place)];
+    return [
+      finding(
+        'evidence-uncovered',
+        `${about} cannot be held against the conditions: they make too many situations`,
+        place,
+      ),
+    ];
   }
   // The cell must be known to hold: of a situation that may lie outside nothing was measured.
   const outside = reached.find(({ outcomes: [presence, inside] }) => presence === 'out' && inside !== 'T');
   const notes = cutNotes(agent, names, cuts).map((note) => `not exact: ${note}`);
   if (outside === undefined) return [];
   return [
-    finding('evidence-uncovered', `${about} does not cover a situation in which the fragment is left out: ${exampleText(outside.example())}`, {
-      ...place,
-      more: [`the measured cell: ${cell.source}`, ...notes],
-    }),
+    finding(
+      'evidence-uncovered',
+      `${about} does not cover a situation in which the fragment is left out: ${exampleText(outside.example())}`,
+      {
+        ...place,
+        more: [`the measured cell: ${cell.source}`, ...notes],
+      },
+    ),
   ];
 }
 

@@ -34,7 +34,8 @@ export async function treeDigest(folder: string, links: 'count' | 'refuse'): Pro
     });
     for (const entry of entries) {
       const [full, name] = [join(path, entry.name), `${below}${entry.name}`];
-      if (passedOver.test(entry.name)) continue;
+      // The experiments about an agent are none of what is measured.
+      if (passedOver.test(entry.name) || (links === 'count' && name === 'experiments')) continue;
       if (entry.isDirectory()) await walk(full, `${name}/`);
       else if (entry.isFile()) rows.push(`${name} ${await fileDigest(full)}`);
       else if (entry.isSymbolicLink() && links === 'count') rows.push(`${name} -> ${await readlink(full)}`);

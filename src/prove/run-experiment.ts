@@ -26,6 +26,8 @@ export async function runExperiment(run: ExperimentRun): Promise<RunSummary> {
   const plan = planTrials(state.registration);
   const environments = await environmentsOf(run, state);
   const cut = await adopt(run, state, plan, environments);
+  // Whatever a killed process left there is of no use: what is left to run begins with a copy of its own.
+  await removeWork(journal);
   const done = new Set((journal.state()?.rows ?? []).map(keyOf));
   const before = done.size;
   const queue = plan.filter((trial) => !done.has(keyOf(trial)));
@@ -46,6 +48,7 @@ export async function runExperiment(run: ExperimentRun): Promise<RunSummary> {
   });
   const ran = done.size === plan.length;
   if (ran && !signal.aborted) {
+    await removeWork(journal);
     await gradeLeft(run);
     await journal.append({ type: 'completed', at: clock.now() });
   }
@@ -102,6 +105,10 @@ async function workThrough(
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, queue.length) }, worker));
   if (faults.length > 0) throw faults[0];
+}
+
+async function removeWork({ folder }: Journal): Promise<void> {
+  await rm(join(folder, 'work'), { recursive: true, force: true });
 }
 
 /** The folder that a trial works in, which is kept until it is graded. */

@@ -33,7 +33,8 @@ export async function experimentFolder(
       'budget: { turns: 4, wallTimeMs: 1000 }',
     ].join('\n'),
     'agent/instructions/base.md': 'Answer questions.\n',
-    'agent/instructions/ritual.md': '---\nwhen: \'!(mode == "headless" && !wet)\'\n---\nRead everything first.\n',
+    'agent/instructions/ritual.md':
+      '---\nwhen: \'!(mode == "headless" && !wet)\'\n---\nRead everything first.\n',
     'experiment.yaml': [
       'question: Is the ritual needed?',
       'arms:',
@@ -118,19 +119,70 @@ export function executeBy(
     const task = blobOf(request.task);
     const response = blobOf(told.response ?? `response ${count} ${systemClock.id('x')}`);
     const said = blobOf(answer);
-    const usage: Usage = { ...noUsage, modelCalls: 1, totalTokens: 10, costUsd: 0.01, costSource: 'priced', ...told.usage };
+    const usage: Usage = {
+      ...noUsage,
+      modelCalls: 1,
+      totalTokens: 10,
+      costUsd: 0.01,
+      costSource: 'priced',
+      ...told.usage,
+    };
     const [session, run] = [systemClock.id('session'), systemClock.id('run')];
-    const error = status === 'completed' ? null : { code: told.code ?? 'native.answer-empty', kind: 'failed' as const, message: 'told' };
+    const error =
+      status === 'completed'
+        ? null
+        : { code: told.code ?? 'native.answer-empty', kind: 'failed' as const, message: 'told' };
     const events = [
-      { type: 'run-start', session, agent: 'asker', harness: 'native', model, prompt: text.digest, task: task.digest },
+      {
+        type: 'run-start',
+        session,
+        agent: 'asker',
+        harness: 'native',
+        model,
+        prompt: text.digest,
+        task: task.digest,
+      },
       { type: 'turn-start', turn: 1 },
-      { type: 'model-request', turn: 1, attempt: 1, model, wire: 'openai-chat', url: 'http://127.0.0.1:1/v1', keep: 0, add: [system.digest], tools: null },
-      { type: 'model-response', turn: 1, attempt: 1, response: response.digest, modelSeen: told.modelSeen ?? 'scripted-1', usage },
+      {
+        type: 'model-request',
+        turn: 1,
+        attempt: 1,
+        model,
+        wire: 'openai-chat',
+        url: 'http://127.0.0.1:1/v1',
+        keep: 0,
+        add: [system.digest],
+        tools: null,
+      },
+      {
+        type: 'model-response',
+        turn: 1,
+        attempt: 1,
+        response: response.digest,
+        modelSeen: told.modelSeen ?? 'scripted-1',
+        usage,
+      },
       ...(told.calls ?? []).flatMap(({ tool, code }, at) => [
         { type: 'tool-call', turn: 1, position: at + 1, callId: `${at}`, tool, arguments: '{}' },
-        { type: 'tool-result', turn: 1, position: at + 1, callId: `${at}`, tool, status: code === undefined ? 'ok' : 'failed', code: code ?? null },
+        {
+          type: 'tool-result',
+          turn: 1,
+          position: at + 1,
+          callId: `${at}`,
+          tool,
+          status: code === undefined ? 'ok' : 'failed',
+          code: code ?? null,
+        },
       ]),
-      { type: 'run-finish', status, answer: error === null ? said.digest : null, error, usage, budget: {}, elapsedMs: timeMs },
+      {
+        type: 'run-finish',
+        status,
+        answer: error === null ? said.digest : null,
+        error,
+        usage,
+        budget: {},
+        elapsedMs: timeMs,
+      },
     ] as unknown as readonly EventBody[];
     await store.createSession(
       {
@@ -156,7 +208,11 @@ export function executeBy(
 }
 
 /** A row of a table that nobody ran, for analyses alone. */
-export function rowOf(registration: Registration, key: Pick<TrialRow, 'item' | 'side' | 'repeat' | 'position'>, more: Partial<TrialRow> = {}): TrialRow {
+export function rowOf(
+  registration: Registration,
+  key: Pick<TrialRow, 'item' | 'side' | 'repeat' | 'position'>,
+  more: Partial<TrialRow> = {},
+): TrialRow {
   const { prompt, model } = registration.arms[key.side];
   return {
     ...key,

@@ -20,8 +20,8 @@ export async function startModel({ delayMs = 3 } = {}) {
     for await (const chunk of request) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString('utf8');
     const said = answer(JSON.parse(text), seen);
-    answered += 1;
-    setTimeout(() => send(response, said, text.length, answered), delayMs);
+    const number = ++answered;
+    setTimeout(() => send(response, said, text.length, number), delayMs);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -67,8 +67,9 @@ function share(text) {
   return createHash('sha256').update(text).digest().readUInt32LE(0) / 2 ** 32;
 }
 
-function send(response, { text = '', calls = [] }, bytes, count) {
-  const id = `answer-${process.pid}-${Date.now()}-${count}`;
+// Every answer has an id of its own, as those of providers do: an answer that came twice would be one out of a cache.
+function send(response, { text = '', calls = [] }, bytes, number) {
+  const id = `answer-${process.pid}-${Date.now()}-${number}`;
   const chunk = (delta, finish = null) => ({
     id,
     model,

@@ -42,14 +42,15 @@ interface Checked {
 }
 
 async function checkAgent(context: Context, agent: Agent): Promise<Checked> {
-  const [files, { lockFile, namedTexts, readLock }, { lockFindings }, lint, { tools }, { citedFindings }] = await Promise.all([
-    import('../../compose/load/proof-files.ts'),
-    import('../../compose/proof/lock.ts'),
-    import('../../compose/proof/lock-findings.ts'),
-    import('../../compose/proof/lint.ts'),
-    import('../../catalog.ts'),
-    import('./evidence.ts'),
-  ]);
+  const [files, { lockFile, namedTexts, readLock }, { lockFindings }, lint, { tools }, { citedFindings }] =
+    await Promise.all([
+      import('../../compose/load/proof-files.ts'),
+      import('../../compose/proof/lock.ts'),
+      import('../../compose/proof/lock-findings.ts'),
+      import('../../compose/proof/lint.ts'),
+      import('../../catalog.ts'),
+      import('./evidence.ts'),
+    ]);
   const bytes = await files.readFragmentFiles(agent);
   const named = await namedTexts(agent, files.digestsOf(bytes));
   const written = await files.readBeside(agent.folder, lockFile);

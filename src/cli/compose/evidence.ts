@@ -10,12 +10,13 @@ export async function citedFindings(
 ): Promise<{ readonly reports: number; readonly findings: readonly Finding[] }> {
   const citing = [...agent.fragments.values()].filter(({ evidence }) => evidence.length > 0);
   if (citing.length === 0) return { reports: 0, findings: [] };
-  const [{ citedReports, evidenceFindings }, { readReport }, { readSource }, { WritError }] = await Promise.all([
-    import('../../prove/evidence.ts'),
-    import('../../prove/verify.ts'),
-    import('../../compose/load/located.ts'),
-    import('../../errors.ts'),
-  ]);
+  const [{ citedReports, evidenceFindings }, { readReport }, { readSource }, { WritError }] =
+    await Promise.all([
+      import('../../prove/evidence.ts'),
+      import('../../prove/verify.ts'),
+      import('../../compose/load/located.ts'),
+      import('../../errors.ts'),
+    ]);
   const findings: Finding[] = [];
   let reports = 0;
   for (const fragment of citing) {

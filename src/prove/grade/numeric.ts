@@ -3,9 +3,9 @@ import { jsonDigest } from '../../digest.ts';
 import { found, type Grader, type GraderOptions, passIf } from './grader.ts';
 
 // A number with or without groups of three, not inside a word: the 4 of `gpt-4` and of `v4` is none. The hyphen of a word
-// before it is no minus.
+// before it is no minus. `1,2` may be a number or two, and is none.
 const number =
-  /(?<![\p{L}\p{N}_.,-])[-\u2212+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\p{L}\p{N}_])/gu;
+  /(?<![\p{L}\p{N}_.,-])[-\u2212+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\p{L}\p{N}_]|[.,]\p{N})/gu;
 
 /** The last number that stands in a text; undefined for none. */
 export function lastNumber(text: string): number | undefined {

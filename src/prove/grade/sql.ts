@@ -28,6 +28,8 @@ process.stdin.on('data', (chunk) => { input += chunk; }).on('end', () => {
     const reads = [constants.SQLITE_SELECT, constants.SQLITE_READ, constants.SQLITE_FUNCTION, constants.SQLITE_RECURSIVE];
     database.setAuthorizer((action) => (reads.includes(action) ? constants.SQLITE_OK : constants.SQLITE_DENY));
     const statement = database.prepare(query);
+    const rest = query.slice(statement.expandedSQL.length).replace(/--.*|\\/\\*[^]*?\\*\\/|[;\\s]/g, '');
+    if (rest !== '') throw new Error('several statements');
     statement.setReadBigInts(true);
     statement.setReturnArrays(true);
     const rows = [];

@@ -1,0 +1,216 @@
+/** `writ experiment` as a whole: real runs on a real server, with nothing of the operator in them. */
+
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { experimentFolder } from '../../prove/trials.cases.ts';
+import { call } from '../call.cases.ts';
+import { main } from '../main.ts';
+import { progressText } from './run.ts';
+
+let folder: string;
+let server: Server;
+let requests: string[];
+beforeEach(async () => {
+  requests = [];
+  server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    requests.push(Buffer.concat(chunks).toString('utf8'));
+    const id = `answer-${requests.length}`;
+    const send = (value: unknown) => response.write(`data: ${JSON.stringify(value)}\n\n`);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    send({
+      id,
+      model: 'scripted-1',
+      choices: [{ index: 0, delta: { content: 'yes' }, finish_reason: 'stop' }],
+    });
+    send({
+      id,
+      model: 'scripted-1',
+      choices: [],
+      usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 },
+    });
+    response.end('data: [DONE]\n\n');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  folder = await experimentFolder('canaries: [operator-canary-1]\nmodelSeen: scripted-1');
+  await mkdir(join(folder, '.writ'));
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await rm(folder, { recursive: true, force: true });
+});
+
+const writ = (...words: string[]) => call(words, { cwd: folder });
+const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+const run = (...more: string[]) => writ('experiment', 'run', 'experiment.yaml', '--base-url', url(), ...more);
+const report = async () => JSON.parse(await readFile(join(folder, 'experiment.record/report.json'), 'utf8'));
+
+test('register, run, report, verify; and nothing twice', async () => {
+  const registered = await writ('experiment', 'register', 'experiment.yaml');
+  expect(registered).toMatchObject({ code: 0, stderr: '' });
+  expect(registered.stdout).toMatch(/smallest p that this design can give: 0\.0078 .*\npower: \d+ %/);
+  expect(requests).toEqual([]);
+  expect((await writ('experiment', 'register', 'experiment.yaml')).stdout).toContain(
+    'registered before, and unchanged',
+  );
+
+  const ran = await run();
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  expect(ran.stdout).toContain('16 of 16 trials have an outcome, 16 of them by this call.');
+  expect(requests).toHaveLength(16);
+  expect(JSON.parse((await run('--json')).stdout)).toEqual({ trials: 16, done: 16, here: 0, complete: true });
+  expect(requests).toHaveLength(16);
+
+  const told = await writ('experiment', 'report', 'experiment.yaml');
+  expect(told).toMatchObject({ code: 0, stderr: '' });
+  expect(told.stdout).toMatch(/CLAIMS\n {2}score: no effect detected \(1 → 1,/);
+  expect(await readFile(join(folder, 'experiment.record/report.html'), 'utf8')).toMatch(/^<!doctype html>/);
+  const verified = await writ('experiment', 'verify', 'experiment.record/report.json');
+  expect(verified.code).toBe(0);
+  expect(verified.stdout).toMatch(/\nverified: \d+ numbers\n$/);
+
+  const listed = JSON.parse((await writ('runs', 'list', '--json')).stdout);
+  expect(listed.runs).toHaveLength(16);
+  const { trials, exploratory, drift } = await report();
+  expect([trials.length, exploratory, drift]).toEqual([16, false, { known: true, paths: [] }]);
+  expect((await writ('runs', 'show', trials[0].run)).code).toBe(0);
+});
+
+test('a report that was altered does not verify, and ends with 1', async () => {
+  await writ('experiment', 'register', 'experiment.yaml');
+  await run();
+  await writ('experiment', 'report', 'experiment.yaml');
+  const path = join(folder, 'experiment.record/report.json');
+  await writeFile(path, (await readFile(path, 'utf8')).replace('"score": 1', '"score": 0'));
+  const { code, stdout } = await writ('experiment', 'verify', path);
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(/WRONG the table has its digest[\s\S]*not verified\n$/),
+  ]);
+});
+
+test("the operator's memory, model and hooks are in neither arm", async () => {
+  await mkdir(join(folder, '.config/writ'), { recursive: true });
+  await mkdir(join(folder, '.claude'));
+  const files: Record<string, string> = {
+    '.config/writ/config.yaml':
+      'memory: operator-canary-1 in memory\ngovernance: operator-canary-1 rules\nmodel: local/cheap\n',
+    '.claude/CLAUDE.md': 'operator-canary-1 in a file\n',
+    '.claude/settings.json':
+      '{"model": "cheap", "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "echo operator-canary-1"}]}]}}',
+  };
+  for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text);
+  await writ('experiment', 'register', 'experiment.yaml');
+  await run();
+  expect(requests.join('')).not.toContain('operator-canary-1');
+  await writ('experiment', 'report', 'experiment.yaml');
+  const { analysis, trials } = await report();
+  expect([analysis.arms.control.outcomes.answered, analysis.arms.treatment.outcomes.answered]).toEqual([
+    8, 8,
+  ]);
+  expect(new Set(trials.map((row: { model: string }) => row.model))).toEqual(new Set(['local/scripted']));
+});
+
+test("a text of the operator's that is in an arm all the same makes its trials invalid", async () => {
+  await mkdir(join(folder, '.config/writ'), { recursive: true });
+  await writeFile(join(folder, '.config/writ/config.yaml'), 'memory: Read everything first.\n');
+  await writ('experiment', 'register', 'experiment.yaml');
+  await run();
+  await writ('experiment', 'report', 'experiment.yaml');
+  const { analysis, trials } = await report();
+  expect(analysis.arms.control.outcomes).toMatchObject({ answered: 0, invalid: 8 });
+  expect(trials.find((row: { side: string }) => row.side === 'control').reason).toBe(
+    "it was sent a canary: the operator's memory",
+  );
+});
+
+test('what is not registered, or no longer is, is not run', async () => {
+  expect(await run()).toMatchObject({ code: 3, stderr: expect.stringContaining('prove.not-registered') });
+  expect((await writ('experiment', 'report', 'experiment.yaml')).stderr).toContain('prove.not-registered');
+  await writ('experiment', 'register', 'experiment.yaml');
+  expect((await writ('experiment', 'report', 'experiment.yaml')).stderr).toContain('prove.no-trials');
+  await writeFile(join(folder, 'agent/instructions/base.md'), 'Answer better questions.\n');
+  expect(await run()).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/prove\.changed: .*arms\.control\.prompt/),
+  });
+  expect(requests).toEqual([]);
+});
+
+test('says what is there now, where it is no longer what was measured', async () => {
+  await writ('experiment', 'register', 'experiment.yaml');
+  await run();
+  await writeFile(join(folder, 'agent/instructions/base.md'), 'Answer better questions.\n');
+  const { stdout } = await writ('experiment', 'report', 'experiment.yaml');
+  expect(stdout).toMatch(/CHANGED SINCE\n.*arms\.control\.prompt/);
+  await rm(join(folder, 'agent'), { recursive: true });
+  expect((await writ('experiment', 'report', 'experiment.yaml')).stdout).toContain('cannot be resolved');
+  expect((await writ('experiment', 'verify', 'experiment.record/report.json')).code).toBe(0);
+});
+
+test('progress is shown on a terminal alone, with the time left and without what comes out', async () => {
+  await writ('experiment', 'register', 'experiment.yaml');
+  const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  stdin.end();
+  stdout.resume();
+  const words = ['experiment', 'run', 'experiment.yaml', '--base-url', url()];
+  expect(await main(words, { HOME: folder }, { stdin, stdout, stderr }, folder)).toBe(0);
+  const shown = String(stderr.read());
+  const redrawn = '\r\u001b[2K';
+  expect(shown.split(redrawn).at(-2)).toMatch(/^16 of 16 trials · .* · 0 ms left$/);
+  expect(shown.split(redrawn).at(-1)).toBe('');
+  expect(shown).not.toMatch(/score|pass|yes/);
+  expect(progressText({ done: 123, trials: 540, here: 3, elapsedMs: 65_000, leftMs: 220_000 })).toBe(
+    '123 of 540 trials · 1 min 5 s · 3 min 40 s left',
+  );
+  expect(progressText({ done: 0, trials: 2, here: 0, elapsedMs: 0, leftMs: null })).toContain(
+    'time left unknown',
+  );
+});
+
+test('Ctrl-C ends with 130 and loses nothing', async () => {
+  await writ('experiment', 'register', 'experiment.yaml');
+  const stop = new AbortController();
+  server.on('request', () => requests.length >= 4 && stop.abort('Ctrl-C'));
+  const words = ['experiment', 'run', 'experiment.yaml', '--base-url', url()];
+  const stopped = await call(words, { cwd: folder, signal: stop.signal });
+  expect([stopped.code, stopped.stdout]).toEqual([
+    130,
+    expect.stringContaining('It goes on with: writ experiment run'),
+  ]);
+  expect(JSON.parse((await run('--json')).stdout)).toMatchObject({ done: 16, complete: true });
+});
+
+test('writ check finds a cited report that does not cover every situation, and names one', async () => {
+  await writ('experiment', 'register', 'experiment.yaml');
+  await run();
+  await writ('experiment', 'report', 'experiment.yaml');
+  const ritual = (when: string, cited = '../experiment.record/report.json') =>
+    writeFile(
+      join(folder, 'agent/instructions/ritual.md'),
+      `---\nwhen: '${when}'\nevidence: report:${cited}\n---\nRead everything first.\n`,
+    );
+  const check = async () => JSON.parse((await writ('check', 'agent', '--json')).stdout);
+  const found = async () =>
+    (await check()).findings.filter(({ rule }: { rule: string }) => rule.startsWith('evidence-'));
+  await ritual('!(mode == "headless" && !wet)');
+  expect([(await check()).reports, await found()]).toEqual([1, []]);
+  await ritual('mode == "interactive"');
+  expect(await found()).toMatchObject([
+    {
+      rule: 'evidence-uncovered',
+      file: 'instructions/ritual.md',
+      line: 3,
+      message: expect.stringContaining('mode="headless", wet=true'),
+    },
+  ]);
+  await ritual('!(mode == "headless" && !wet)', 'nowhere.json');
+  expect(await found()).toMatchObject([{ rule: 'evidence-unreadable' }]);
+});
