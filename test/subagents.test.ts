@@ -4,6 +4,7 @@ import { defineTool } from '../src/native/tool/define-tool.ts';
 import { subagent } from '../src/native/tool/subagent.ts';
 import type { EventBody, RunEvent } from '../src/protocol/events.ts';
 import { answerTicket } from '../src/run/decide.ts';
+import { forgetSession } from '../src/run/forget.ts';
 import { readRunView } from '../src/run/run-view.ts';
 import { openRig, type Rig, type RigOptions } from './rig.ts';
 import type { SeenRequest } from './scripted-provider.ts';
@@ -368,6 +369,24 @@ describe('a run with a child', () => {
     const result = await resume(paused.run, { approve: 'pause' });
     expect([result.status, result.answer, sent]).toEqual(['completed', 'done', 1]);
     expect([result.usage.totalTokens, provider.requests.length]).toEqual([60, 4]);
+  });
+
+  test('is forgotten with its children and theirs', async () => {
+    const { run, store, events } = await opened({
+      tools: [subagent()],
+      script: [
+        { calls: [ask('first')], usage },
+        { calls: [ask('second')], usage },
+        { text: 'deep', usage },
+        { text: 'less deep', usage },
+        { text: 'top', usage },
+      ],
+    });
+    const { session } = await run('go', { limits: { depth: 2 } });
+    expect(await store.runs()).toHaveLength(3);
+    await forgetSession(store, 'test:2:2', session);
+    expect(await store.runs()).toEqual([]);
+    expect(await store.session(ofType(events, 'child-start')[0]?.session ?? '')).toBeUndefined();
   });
 
   test('takes along a child that was left open when it is ended from outside', async () => {
