@@ -111,7 +111,10 @@ export function ticketDigest(
   return jsonDigest({ ...where, turn, position, tool, capability, arguments: args });
 }
 
-/** The question of this digest as it was put; one whose words are others than those asked now was never put. */
+/**
+ * The question of this digest as it was put. One whose words are others than those asked now was never put; so it is where
+ * a secret was taken out of them, and it is put again.
+ */
 function askedIn(line: Line, digest: string, question: Omit<Ticket, 'id' | 'digest'>): Ticket | undefined {
   const found = line.events.findLast(
     (event) =>
@@ -121,24 +124,9 @@ function askedIn(line: Line, digest: string, question: Omit<Ticket, 'id' | 'dige
       event.ticket.position === question.position &&
       event.ticket.tool === question.tool &&
       event.ticket.capability === question.capability &&
-      showsAll(event.ticket.arguments, question.arguments),
+      event.ticket.arguments === question.arguments,
   );
   return found?.type === 'approval-request' ? found.ticket : undefined;
-}
-
-/** True if a stored text is this one, or this one with secrets replaced. */
-function showsAll(stored: string, text: string): boolean {
-  if (stored === text) return true;
-  const [head = '', ...others] = stored.split(secretMark);
-  const tail = others.pop();
-  if (tail === undefined || !text.startsWith(head) || !text.endsWith(tail)) return false;
-  let at = head.length;
-  for (const part of others) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return at <= text.length - tail.length;
 }
 
 /** What stands where the ledger took a secret out. */

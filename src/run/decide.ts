@@ -36,7 +36,7 @@ export async function answerTicket(store: Store, holder: string, decision: Decis
       );
     }
     // A person answers to the words; whoever changed them would have the answer count for other ones. Where a secret was
-    // taken out of the words, the run itself compares them when it goes on.
+    // taken out of them they cannot be compared here; they do not count when the run goes on, unless they are the same.
     const prompt = lastOf(events, 'run-start')?.prompt ?? '';
     const whole = !secretMark.test(open.arguments);
     if (whole && ticketDigest({ run, prompt }, open) !== open.digest)

@@ -7,7 +7,7 @@ import { bannerText, endNotes } from '../../sandbox/banner.ts';
 import { SandboxError } from '../../sandbox/errors.ts';
 import type { Locator } from '../../sandbox/locator.ts';
 import type { CommandStatus, OutputPage, ReadRequest, StreamPage } from '../../sandbox/sandbox.ts';
-import type { Observer } from '../../sandbox/supervisor/observe.ts';
+import { listCommands, type Observer } from '../../sandbox/supervisor/observe.ts';
 import { failed, type ToolEnding } from '../tool/define-tool.ts';
 import type { ToolContext } from '../tool/tool.ts';
 
@@ -30,6 +30,17 @@ export function commandsFolder(workspace: string, { env }: CommandSurroundings):
 /** The id of the command that an effect starts: the same for every attempt of it, in any process. */
 export function commandId(idempotencyKey: string): string {
   return `c_${sha256(idempotencyKey).slice(0, 20)}`;
+}
+
+/** Ends what still runs of an owner's commands. Returns how many could not be proven gone. */
+export async function endCommands(
+  folder: string,
+  owner: string,
+  stop: (id: string) => Promise<boolean>,
+): Promise<number> {
+  const open = listCommands(folder, owner).filter(({ status }) => status.state !== 'ended');
+  const gone = await Promise.all(open.map(({ id }) => stop(id).catch(() => false)));
+  return gone.filter((done) => !done).length;
 }
 
 /** The run of an effect, which owns what it starts. */

@@ -7,8 +7,9 @@ import { bubblewrap } from '../../sandbox/sandboxes/bubblewrap/bubblewrap.ts';
 import { local } from '../../sandbox/sandboxes/local/local.ts';
 import { startCommand, startWithRecovery } from '../../sandbox/start-command.ts';
 import type { StartOutcome } from '../../sandbox/start-outcome.ts';
-import { listCommands, sweepCommands } from '../../sandbox/supervisor/observe.ts';
-import { defineTool, failed, notDispatched, type ToolEnding } from '../tool/define-tool.ts';
+import { neverStarts, unspentId } from '../../sandbox/supervisor/forestall.ts';
+import { sweepCommands } from '../../sandbox/supervisor/observe.ts';
+import { defineTool, failed, notDispatched, stillUnknown, type ToolEnding } from '../tool/define-tool.ts';
 import { ToolError } from '../tool/errors.ts';
 import { readOptions } from '../tool/options.ts';
 import { workspaceRoot } from '../tool/project-read.ts';
@@ -18,6 +19,7 @@ import {
   type CommandSurroundings,
   commandId,
   commandsFolder,
+  endCommands,
   lookAt,
   outputBytesMax,
   ownerOf,
@@ -73,7 +75,7 @@ export function commandStart(options: CommandStartOptions, surroundings: Command
   ) => {
     const { signal, clock, idempotencyKey } = context;
     const owner = ownerOf(idempotencyKey);
-    const locator = { sandbox: box.name, id: commandId(idempotencyKey) };
+    const locator = { sandbox: box.name, id: unspentId(folder, commandId(idempotencyKey)) };
     // What an earlier cancel could not prove gone is asked again before anything new begins.
     if (fence.state !== 'open') await fence.drain();
     const inside = fence.enter({ name: locator.id, drain: () => stop(locator) });
@@ -117,6 +119,20 @@ export function commandStart(options: CommandStartOptions, surroundings: Command
     );
   };
 
+  // What became of a start that nobody saw end. Its id follows from the call, so it is found whoever sent it.
+  const reconcile = async (_: Arguments, context: ToolContext) => {
+    const { signal, idempotencyKey } = context;
+    const id = unspentId(folder, commandId(idempotencyKey));
+    if (await neverStarts(folder, id, signal))
+      return notDispatched('rejected-locally', 'It was never started, and its start can no longer happen.');
+    const status = await box.status({ sandbox: box.name, id }, signal);
+    if (status.state === 'absent' || status.state === 'idle')
+      return stillUnknown(`The command ${id} has not said yet whether it runs.`);
+    if (status.state === 'ended' && !status.receipt.ran)
+      return failed('command.rejected', status.receipt.refusal ?? 'It was not executed.');
+    return lookAt(box, id, {}, { waitMs: 0, until: 'end' }, context, confined(box));
+  };
+
   return defineTool<Arguments>({
     name: 'command_start',
     description:
@@ -145,11 +161,13 @@ export function commandStart(options: CommandStartOptions, surroundings: Command
     limits: { timeoutMs: waitMsMax + 30_000, outputBytesMax },
     look: 'Call command_read without an ID: it lists the commands of this run and their states.',
     execute: run,
+    reconcile,
+    // A resumed run owns what it started before it was killed, whether or not its model calls a command tool again.
+    attend: (owner) => void owners.add(owner),
     async close() {
       if (keep !== true) {
-        const running = [...owners].flatMap((owner) => listCommands(folder, owner));
-        const open = running.filter(({ status }) => status.state !== 'ended');
-        await Promise.all(open.map(({ id }) => stop({ sandbox: box.name, id }).catch(() => false)));
+        const end = (id: string) => stop({ sandbox: box.name, id });
+        await Promise.all([...owners].map((owner) => endCommands(folder, owner, end)));
       }
       await box.close();
     },
@@ -180,7 +198,7 @@ function refusal(
 ): ToolEnding {
   if (outcome.outcome === 'rejected') return failed('command.rejected', outcome.message);
   const { reason, message } = outcome.nonDispatch;
-  const tried =
-    attempts === 1 ? '' : ` It was tried ${attempts} times; go on once the sandbox can be reached.`;
-  return notDispatched(reason, `${message}${tried}`);
+  if (attempts === 1) return notDispatched(reason, message);
+  const tried = ` It was tried ${attempts} times, and nothing was sent.`;
+  return notDispatched(reason, `${message}${tried}`, { park: true });
 }

@@ -1,12 +1,13 @@
 /** A sandbox whose commands each have a supervisor on this machine; `local` and `bubblewrap` differ in what it is told to run. */
 import { chmodSync, mkdirSync, realpathSync, statSync } from 'node:fs';
-import { mkdir, realpath, rm } from 'node:fs/promises';
+import { realpath, rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { messageOf, systemCode } from '../../errors.ts';
 import { SandboxError } from '../errors.ts';
 import type { Locator } from '../locator.ts';
 import type { CommandSpec, Sandbox } from '../sandbox.ts';
 import { type RejectionCode, startFault } from '../start-outcome.ts';
+import { claimFolder } from './forestall.ts';
 import { type Launched, launchSupervisor, supervisorProgram } from './launch.ts';
 import { observer } from './observe.ts';
 
@@ -106,7 +107,7 @@ export function supervised(options: SupervisedOptions): Sandbox {
 // Making the folder is what spends a locator, in whatever process: a second start finds it there.
 async function claim(folder: string, locator: Locator): Promise<void> {
   try {
-    await mkdir(folder, { mode: 0o700 });
+    claimFolder(folder);
   } catch (thrown) {
     if (systemCode(thrown) === 'EEXIST')
       throw startFault(
