@@ -86,10 +86,26 @@ test('the next run of another session cleans up too', async () => {
   expect((await pids()).map(isAlive)).toEqual([false, false, false, false]);
 });
 
-test('forget ends what still runs and removes the home', async () => {
+test('once a person has given the start up, forget removes the home; before that nothing unknown is forgotten', async () => {
   await killedRun();
-  const { code } = await cli('runs', 'forget', 'last', '--yes').end;
-  expect(code).toBe(0);
+  expect((await cli('runs', 'forget', 'last', '--yes').end).code).toBe(3);
+  expect((await cli('runs', 'cancel', 'last').end).code).toBe(0);
   expect((await pids()).map(isAlive)).toEqual([false, false]);
+  expect((await cli('runs', 'reconcile', 'last', '--abandon', '--reason', 'I looked.').end).code).toBe(0);
+  expect((await cli('runs', 'forget', 'last', '--yes').end).code).toBe(0);
   expect(await homeFiles()).toEqual([]);
+});
+
+test('a person may let it be started again', async () => {
+  await killedRun();
+  expect((await cli('runs', 'reconcile', 'last', '--retry', '--reason', 'It does no harm.').end).code).toBe(
+    0,
+  );
+  const again = cli('runs', 'resume', 'last');
+  for (let i = 0; i < 600 && (await pids()).length < 4; i += 1)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  expect((await pids()).map(isAlive)).toEqual([false, false, true, true]);
+  again.child.kill('SIGTERM');
+  expect((await again.end).code).toBe(130);
+  expect((await pids()).map(isAlive)).toEqual([false, false, false, false]);
 });

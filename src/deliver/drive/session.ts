@@ -55,9 +55,10 @@ async function* turns(
     look: 'Look at what it changed in the workspace.',
   };
   if (host.dispatched(place)) {
-    // It was started by a Writ that died, so it is never started again; what still runs of it is ended.
+    // It was started by a Writ that died: what still runs of it is ended, and only a person's word starts it again.
     const survivors = await cleanAfterCrash(homeOf(homes, session.id));
-    return replayed(adapter.name, await host.effect(call, neverAgain), survivors.length);
+    const settled = await host.settled(call);
+    if (settled !== undefined) return replayed(adapter.name, settled, survivors.length);
   }
   let plan: DeliveryPlan;
   let found: readonly string[];
@@ -75,8 +76,6 @@ async function* turns(
   for (let turn = 1; turn <= start.turns; turn += 1) yield { turn };
   return start.verdict ?? replayed(adapter.name, outcome, 0);
 }
-
-const neverAgain = () => Promise.reject(new Error('A start that was recorded is never repeated.'));
 
 /** What the record alone says of a start. */
 function replayed(harness: string, outcome: EffectOutcome, survivors: number): HarnessOutcome {
