@@ -127,6 +127,7 @@ function metricClaims(one: MetricAnalysis, standing: Standing, alpha: number): C
   return claims;
 }
 
+// What costs less for each point costs less as well.
 const lessEffort: Readonly<Record<string, string>> = { costUsd: 'cheaper', timeMs: 'faster' };
 
 /** A claim as a sentence. */
@@ -144,7 +145,8 @@ export function claimText(claim: Claim): string {
       return `${prefix(claim)}${claim.metric}: no effect detected (${numbers(claim)}). This is no proof that there is none.`;
     case 'better':
     case 'worse': {
-      const word = claim.kind === 'better' ? (lessEffort[claim.metric] ?? 'better') : 'worse';
+      const word =
+        claim.kind === 'better' ? (lessEffort[claim.metric.replace(/ per .*/, '')] ?? 'better') : 'worse';
       return `${prefix(claim)}${claim.metric}: the treatment is ${word} by ${by(claim)} (${numbers(claim)}).`;
     }
     case 'not-worse':

@@ -9,7 +9,7 @@ export function betterOf(metric: string): Better {
 }
 
 const units: Readonly<Record<string, string>> = {
-  score: 'points from 0 to 1',
+  score: 'points',
   timeMs: 'ms',
   costUsd: 'US dollars',
   tokens: 'tokens',

@@ -21,12 +21,14 @@ beforeEach(async () => {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     requests.push(Buffer.concat(chunks).toString('utf8'));
     const id = `answer-${requests.length}`;
+    const judging = requests.at(-1)?.includes('You judge answers.');
+    const content = judging ? '{"score": 3, "why": "short"}' : 'yes';
     const send = (value: unknown) => response.write(`data: ${JSON.stringify(value)}\n\n`);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     send({
       id,
       model: 'scripted-1',
-      choices: [{ index: 0, delta: { content: 'yes' }, finish_reason: 'stop' }],
+      choices: [{ index: 0, delta: { content }, finish_reason: 'stop' }],
     });
     send({
       id,
@@ -46,7 +48,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const writ = (...words: string[]) => call(words, { cwd: folder });
+const writ = (...words: string[]) => call(words, { cwd: folder, env: { PATH: process.env.PATH } });
 const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 const run = (...more: string[]) => writ('experiment', 'run', 'experiment.yaml', '--base-url', url(), ...more);
 const report = async () => JSON.parse(await readFile(join(folder, 'experiment.record/report.json'), 'utf8'));
@@ -213,4 +215,41 @@ test('writ check finds a cited report that does not cover every situation, and n
   ]);
   await ritual('!(mode == "headless" && !wet)', 'nowhere.json');
   expect(await found()).toMatchObject([{ rule: 'evidence-unreadable' }]);
+});
+
+test('a model judges in runs of its own, which do not say of which arm an answer is', async () => {
+  const path = join(folder, 'experiment.yaml');
+  const judge = '{ kind: judge, model: local/judge, prompt: judge.md, version: "1", lowest: 1, highest: 5 }';
+  await writeFile(path, (await readFile(path, 'utf8')).replace('{ kind: exact }', judge));
+  await writeFile(join(folder, 'judge.md'), 'You judge answers.\n');
+  await writ('experiment', 'register', 'experiment.yaml');
+  expect((await run()).code).toBe(0);
+  const judging = requests.filter((request) => request.includes('You judge answers.'));
+  expect([requests.length, judging.length]).toEqual([32, 16]);
+  for (const request of judging) expect(request).not.toMatch(/control|treatment|ritual/);
+  await writ('experiment', 'report', 'experiment.yaml');
+  const { trials, notVerified } = await report();
+  expect(trials.map((row: { score: number }) => row.score)).toEqual(Array(16).fill(0.5));
+  expect(trials[0].judging).toMatchObject({ modelCalls: 1, totalTokens: 10 });
+  expect(notVerified).toContain('That the judge grades as people would was not measured.');
+});
+
+test('the command of a grader runs only when it is trusted', async () => {
+  const path = join(folder, 'experiment.yaml');
+  await writeFile(
+    path,
+    (await readFile(path, 'utf8')).replace(
+      '{ kind: exact }',
+      '{ kind: command, command: [node, grade.cjs] }',
+    ),
+  );
+  await writeFile(join(folder, 'grade.cjs'), "require('fs').appendFileSync(__dirname + '/graded', 'x')");
+  await writ('experiment', 'register', 'experiment.yaml');
+  expect(await run()).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/cli\.untrusted: .*node grade\.cjs/),
+  });
+  expect(requests).toEqual([]);
+  expect((await run('--trust')).code).toBe(0);
+  expect(await readFile(join(folder, 'graded'), 'utf8')).toBe('x'.repeat(16));
 });

@@ -2,13 +2,13 @@
 import { resolve } from 'node:path';
 import type { Progress, RunSummary } from '../../prove/experiment-run.ts';
 import { type Context, printJson } from '../context.ts';
+import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
 import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { openStore, shellWord } from '../run/open-store.ts';
-import { trustOption } from '../run/run-seat.ts';
-import { duration } from '../view/figures.ts';
+import { duration, shortDigest } from '../view/figures.ts';
 import { fitCells } from '../view/visible.ts';
-import type { ExperimentFlags } from './open-experiment.ts';
+import type { ExperimentFlags, OpenedExperiment } from './open-experiment.ts';
 import type { ServerFlags } from './trial-run.ts';
 
 interface RunFlags extends ExperimentFlags, ServerFlags {
@@ -29,7 +29,7 @@ export function runExperimentCommand({ context, command, done }: NewCommand) {
       givenPath('--record'),
     )
     .option('--base-url <url>', 'a server of your own choice')
-    .addOption(trustOption())
+    .option('--trust', 'accept what the agent folders and the command of the grader would run')
     .option(
       '--ledger <path>',
       'the ledger (default: the nearest .writ above the file, else the one of the user)',
@@ -65,6 +65,7 @@ async function runFile(context: Context, file: string, flags: RunFlags): Promise
     const journal = await openJournal(opened.record, context.clock);
     try {
       mustBeAsRegistered(journal, opened.registration);
+      mustBeTrusted(opened, flags);
       const shown = progressLine(context, flags.json === true);
       const summary = await runExperiment({
         journal,
@@ -88,6 +89,17 @@ async function runFile(context: Context, file: string, flags: RunFlags): Promise
   } finally {
     await store.close();
   }
+}
+
+/** A grader's command is code of a folder that may be anybody's. Throws `cli.untrusted`. */
+function mustBeTrusted({ grader, experiment }: OpenedExperiment, flags: RunFlags): void {
+  const { grader: written } = experiment.written;
+  if (written.kind !== 'command' || flags.trust === true) return;
+  throw new CliError(
+    'cli.untrusted',
+    `The experiment grades by a command of its folder, which runs outside of any sandbox: ${written.command.join(' ')} (digest ${shortDigest(grader.digest)}).`,
+    { next: 'Look at it, then run the experiment with --trust.', details: { digest: grader.digest } },
+  );
 }
 
 function limitsOf(limits: { concurrency?: number | undefined; startsPerMinute?: number | undefined } = {}) {
