@@ -1,6 +1,7 @@
 /** The one page that names every part: harnesses, providers, tools, stores, probes and graders, each loaded only when it is used. */
 import type { OptionForm, Vocabulary } from './compose/load/agent.ts';
 import type { Adapter } from './deliver/adapter.ts';
+import { planCapabilities } from './native/plan/capabilities.ts';
 import type { SkillFolders } from './native/tool/skill-read.ts';
 import type { SqlQueryOptions } from './native/tool/sql-query.ts';
 import type { Json } from './protocol/json.ts';
@@ -248,6 +249,16 @@ export const tools = [
       return (options: ToolOptions) => filePatch(options);
     },
   },
+  {
+    name: 'typed_plan_execute',
+    capability: 'plan',
+    summary: 'A whole plan of looks, calls and model steps, checked before its first step.',
+    options: {},
+    load: async () => {
+      const { planTool } = await import('./native/plan/plan-tool.ts');
+      return (options: ToolOptions) => planTool(options);
+    },
+  },
 ] as const satisfies readonly (Part<unknown> & {
   readonly capability: string;
   readonly options: OptionForm;
@@ -338,7 +349,9 @@ function gradedBy<Options extends GraderFile>(
 /** What an agent.yaml may name. */
 export const vocabulary: Vocabulary = {
   tools: tools.map((tool) => tool.name),
-  capabilities: [...new Set<string>(tools.map((tool) => tool.capability))],
+  capabilities: [
+    ...new Set<string>([...tools.map((tool) => tool.capability), ...Object.values(planCapabilities)]),
+  ],
   probes: probes.map((probe) => probe.name),
   toolCapabilities: Object.fromEntries(tools.map((tool) => [tool.name, tool.capability])),
   toolOptions: Object.fromEntries(tools.map((tool) => [tool.name, tool.options])),

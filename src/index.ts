@@ -98,6 +98,22 @@ export type { Model, ModelReply, Price } from './native/model/model.ts';
 export { type ResolvedModel, type ResolveOptions, resolveModel } from './native/model/providers.ts';
 export type { WireName } from './native/model/wire-names.ts';
 export { type NativeOptions, native } from './native/native.ts';
+export type { Plan, Step } from './native/plan/ast.ts';
+export { planCapabilities, planCapability } from './native/plan/capabilities.ts';
+export {
+  type AcceptedPlan,
+  type CheckedPlan,
+  checkPlan,
+  type PlanCheck,
+  type PlanRegistry,
+} from './native/plan/check-plan.ts';
+export { estimatePlan, type PlanEstimate } from './native/plan/estimate-plan.ts';
+export { faultText, type PlanFault } from './native/plan/fault.ts';
+export { defaultPlanLimits, type PlanLimits, planLimits } from './native/plan/limits.ts';
+export { planTool } from './native/plan/plan-tool.ts';
+export { type ParsedPlan, parsePlan } from './native/plan/read-plan.ts';
+export { planJsonSchema } from './native/plan/schema.ts';
+export { type PlanOptions, planTask } from './native/plan/session-plans.ts';
 export { contextPeek, contextSearch, contextSlice } from './native/tool/context-tools.ts';
 export { defineTool, failed, notDispatched, type ToolDefinition } from './native/tool/define-tool.ts';
 export { type ProjectReadOptions, projectRead } from './native/tool/project-read.ts';

@@ -16,6 +16,7 @@ import { exitCodes, usageExitCode } from './exit.ts';
 import { experimentCommand } from './experiment/experiment.ts';
 import { harnessCommand } from './harness/harness.ts';
 import type { Interrupts } from './interrupts.ts';
+import { planCommand } from './plan/plan.ts';
 import { commandMaker, type NewCommand, usageError, withoutHelpForNothing } from './program.ts';
 import { recordCommand } from './record/record.ts';
 import { reportError } from './report-error.ts';
@@ -95,6 +96,7 @@ async function runCommandLine(
     spaceCommand(parts),
     deliverCommand(parts, task),
     experimentCommand(parts),
+    planCommand(parts),
     harnessCommand(parts),
     recordCommand(parts),
     runCommand(parts, task),

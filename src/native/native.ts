@@ -3,7 +3,7 @@ import type { Harness } from '../harness.ts';
 import { checkGiven, type GivenContext } from './context/session-contexts.ts';
 import type { Model } from './model/model.ts';
 import { planLimits } from './plan/limits.ts';
-import type { PlanOptions, Root } from './plan/session-plans.ts';
+import { admitPlan, type PlanOptions, type Root } from './plan/session-plans.ts';
 import { defaultRequestOptions, type RequestOptions } from './request.ts';
 import { openSession } from './session.ts';
 import { type Offer, offerTokensUsual, projectTools } from './surface.ts';
@@ -58,6 +58,12 @@ export function native(given: NativeOptions): Harness {
             },
           ]
         : [],
+    ...(root !== 'plan'
+      ? {}
+      : {
+          admit: async (session, { task }) =>
+            admitPlan(session, task, { model, tools: [...tools, ...offered.tools], contexts, plans }),
+        }),
     open: async (session, host) =>
       openSession(session, host, {
         model,

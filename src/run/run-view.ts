@@ -62,6 +62,8 @@ export interface FaultView {
 
 export interface TurnView {
   readonly turn: number;
+  /** The step of a plan whose own conversation it belongs to; null for the conversation of the session. */
+  readonly lane: string | null;
   readonly faults: readonly FaultView[];
   readonly text: string | null;
   readonly calls: readonly CallView[];
@@ -81,6 +83,22 @@ export interface ChildView {
   readonly view: RunView | null;
 }
 
+/** A step of a plan, as far as it has come. */
+export interface PlanStepView {
+  readonly path: string;
+  readonly operation: string;
+  readonly status: 'begun' | 'ok' | 'failed';
+  readonly error: ErrorJson | null;
+  readonly label: string | null;
+}
+
+/** A plan that was carried out, with its steps in the order in which they began. */
+export interface PlanView {
+  readonly lane: string;
+  readonly plan: string;
+  readonly steps: readonly PlanStepView[];
+}
+
 export interface RunView {
   readonly run: string;
   readonly session: string;
@@ -96,6 +114,7 @@ export interface RunView {
   /** Null where the text is no longer in the ledger. */
   readonly task: string | null;
   readonly turns: readonly TurnView[];
+  readonly plans: readonly PlanView[];
   readonly toolCalls: number;
   readonly usage: Usage;
   /** What is known of the usage where a request did not tell its own. */
@@ -137,6 +156,7 @@ export async function readRunView(store: Store, run: RunRecord, session: Session
     capabilities: session.capabilities,
     task: await textOf(store, start?.task),
     turns: await turnsOf(store, events),
+    plans: plansOf(events),
     toolCalls: countsOf(events).toolCalls,
     usage: finish?.usage ?? usageOf(events),
     known: knownUsageOf(events),
@@ -187,6 +207,17 @@ function unsettledNow(events: readonly RunEvent[], held: boolean): readonly Unse
   }
 }
 
+function plansOf(events: readonly RunEvent[]): readonly PlanView[] {
+  const plans = new Map<string, { readonly plan: string; readonly steps: Map<string, PlanStepView> }>();
+  for (const event of events) {
+    if (event.type === 'plan-accept') plans.set(event.lane, { plan: event.plan, steps: new Map() });
+    if (event.type !== 'plan-step') continue;
+    const { path, operation, status, error, label = null } = event;
+    plans.get(event.lane)?.steps.set(path, { path, operation, status, error, label });
+  }
+  return [...plans].map(([lane, { plan, steps }]) => ({ lane, plan, steps: [...steps.values()] }));
+}
+
 async function textOf(store: Store, digest: string | null | undefined): Promise<string | null> {
   if (digest === null || digest === undefined) return null;
   const bytes = await store.blob(digest);
@@ -195,6 +226,7 @@ async function textOf(store: Store, digest: string | null | undefined): Promise<
 
 interface OpenTurn {
   turn: number;
+  lane: string | null;
   faults: FaultView[];
   text: string | null;
   calls: CallView[];
@@ -206,7 +238,15 @@ async function turnsOf(store: Store, events: readonly RunEvent[]): Promise<reado
   const turns: OpenTurn[] = [];
   for (const event of events) {
     if (event.type === 'turn-start') {
-      turns.push({ turn: event.turn, faults: [], text: null, calls: [], notices: [], events: [] });
+      turns.push({
+        turn: event.turn,
+        lane: event.lane ?? null,
+        faults: [],
+        text: null,
+        calls: [],
+        notices: [],
+        events: [],
+      });
       continue;
     }
     // What is seen late belongs to the turn of its call.

@@ -48,7 +48,14 @@ export async function openHarness(
   }
   const request = { maxTokens: origin.maxTokens ?? null };
   return {
-    harness: native({ model, tools, offer: offerOf(code, origin), request, contexts: givenContexts(origin) }),
+    harness: native({
+      model,
+      tools,
+      offer: offerOf(code, origin),
+      request,
+      contexts: givenContexts(origin),
+      root: origin.root ?? 'loop',
+    }),
     secrets: [...model.secrets, ...code.secrets],
     notices: [...code.notices, ...unseen(consent.capabilities, code)],
     close,

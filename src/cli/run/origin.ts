@@ -27,6 +27,8 @@ const originSchema = z.object({
   /** The name of the variable that holds the key; never the key. */
   keyEnv: text.optional(),
   maxTokens: z.int().positive().optional(),
+  /** What the task is worked on by, where that is not the loop. */
+  root: z.enum(['decide', 'plan']).optional(),
   price: z
     .object({
       prompt: rate,

@@ -2,6 +2,7 @@
 import type { SurfaceMode } from '../../compose/surface/mode.ts';
 import type { PermissionMode } from '../../deliver/request.ts';
 import type { WireName } from '../../native/model/wire-names.ts';
+import type { Root } from '../../native/plan/session-plans.ts';
 import type { Fidelity, Intent } from '../../protocol/intent.ts';
 import type { SituationFlags } from '../compose/situation-flags.ts';
 import type { LedgerFlags } from './open-store.ts';
@@ -27,4 +28,5 @@ export interface RunFlags extends SituationFlags, LedgerFlags, SeatFlags {
   readonly permissions?: PermissionMode | undefined;
   readonly bin?: string | undefined;
   readonly lower?: readonly string[] | undefined;
+  readonly root?: Root | undefined;
 }

@@ -88,6 +88,12 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
         'how the session chooses from the tools of its servers (default: the mode in agent.yaml, else compiled)',
       ).choices(surfaceModes),
     )
+    .addOption(
+      new Option(
+        '--root <way>',
+        'how the model works: turn by turn, or by one decision between an answer and a plan (default: loop)',
+      ).choices(['loop', 'decide'] as const),
+    )
     .option('--max-tokens <n>', 'the most tokens of one answer', readCount)
     .option('--task-file <file>', 'read the task from a file, or from standard input with -')
     .option(
@@ -120,6 +126,16 @@ async function runTask(
     return runOutside(context, folder, { ...flags, harness }, text);
   }
   mustBeNative(flags);
+  return runNative(context, folder, flags, text);
+}
+
+/** Composes the agent and has our own harness work on the task. Resolves with the exit code. */
+export async function runNative(
+  context: Context,
+  folder: string,
+  flags: RunFlags,
+  text: string,
+): Promise<number> {
   const composed = await composeFolder(context, folder, flags);
   mustBeKeepable(composed);
   const limits = overlayLimits(composed.agent.budget, flags.budget);
@@ -253,6 +269,7 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
     wire: flags.wire ?? readWire(server?.wire),
     keyEnv: flags.keyEnv ?? server?.keyEnv,
     maxTokens: flags.maxTokens,
+    ...(flags.root === undefined || flags.root === 'loop' ? {} : { root: flags.root }),
     price: configured.prices.get(model) ?? agent.prices.get(model),
     tools: agent.tools.map(({ options, ...tool }) => ({ ...tool, options: { ...options } })),
     resolved: composed.resolution,

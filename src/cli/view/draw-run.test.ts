@@ -8,6 +8,7 @@ import { drawRun } from './draw-run.ts';
 const nothing = { totalTokens: 0, costUsd: 0 };
 const turn = (number: number, more: Partial<TurnView>): TurnView => ({
   turn: number,
+  lane: null,
   faults: [],
   text: null,
   calls: [],
@@ -49,6 +50,7 @@ const view: RunView = {
   capabilities: [],
   task: 'Send it.',
   turns: [],
+  plans: [],
   toolCalls: 2,
   usage: { ...unknownUsage, modelCalls: 4 },
   known: { totalTokens: 2864, costUsd: 0 },

@@ -1,6 +1,6 @@
 /** Draws a run for a person: what it was asked, the tree of its turns, what it used, how it ended, what to do next. */
 import { amountText, type BudgetCounter, type BudgetLine } from '../../protocol/budget.ts';
-import type { CallView, ChildView, FaultView, RunView, TurnView } from '../../run/run-view.ts';
+import type { CallView, ChildView, FaultView, PlanView, RunView, TurnView } from '../../run/run-view.ts';
 import { errorText } from '../report-error.ts';
 import type { OpenedStore } from '../run/open-store.ts';
 import { unsettledLines } from './draw-unsettled.ts';
@@ -39,6 +39,7 @@ export function drawRun(view: RunView, options: DrawOptions): string {
     '',
     ...view.turns.flatMap((turn) => turnLines(turn, view, options)),
     ...strayChildren(view, options),
+    ...view.plans.flatMap((plan) => planLines(plan, options.cells)),
     ...usageLines(view),
   ];
   const inTurns = view.turns.reduce((sum, turn) => sum + turn.notices.length, 0);
@@ -80,10 +81,20 @@ function paragraph(text: string): string[] {
 function turnLines(turn: TurnView, view: RunView, options: DrawOptions): string[] {
   const branches = turnBranches(turn, view, options);
   return [
-    `TURN ${turn.turn} · ${usageText(turn.usage, turn.known)}`,
+    `TURN ${turn.turn}${turn.lane === null ? '' : ` (${turn.lane})`} · ${usageText(turn.usage, turn.known)}`,
     ...treeLines(branches, options.cells),
     '',
   ];
+}
+
+function planLines({ lane, plan, steps }: PlanView, cells: number): string[] {
+  const branches = steps.map(({ path, operation, status, error, label }) => {
+    const named = label === null ? '' : ` ${visible(label)}`;
+    const how = error === null ? (status === 'begun' ? 'not ended' : status) : `${status} (${error.code})`;
+    const text = visibleLine(`${path} ${operation}${named}: ${how}`, cells - 3);
+    return error === null ? { text } : { text, branches: [{ text: visible(error.message) }] };
+  });
+  return [`PLAN ${lane} · ${shortDigest(plan)}`, ...treeLines(branches, cells), ''];
 }
 
 function turnBranches(turn: TurnView, view: RunView, options: DrawOptions): readonly Branch[] {

@@ -2,6 +2,7 @@
 import { canonicalJson, sha256 } from '../../digest.ts';
 import { type ExactJson, exactJsonText } from '../../protocol/json.ts';
 import type { Expression, Plan } from './ast.ts';
+import { planCapabilities, planCapability } from './capabilities.ts';
 import { checkScopes } from './check-scopes.ts';
 import { PlanError } from './errors.ts';
 import { estimatePlan, type PlanEstimate } from './estimate-plan.ts';
@@ -20,24 +21,12 @@ export interface PlanRegistry {
 }
 
 export interface RegisteredTool {
-  readonly capability: string;
+  /** Null where the tool is known by name only, as before its code was loaded. */
+  readonly capability: string | null;
   readonly counter: 'toolCalls' | 'contextOps';
   /** Whether arguments that stand whole in the plan fit; undefined answers that nobody can say here. */
   accepts?(args: ExactJson): boolean;
 }
-
-/** The capability of each form that is not a tool. */
-export const planCapabilities = {
-  context: 'context',
-  model: 'plan.model',
-  recurse: 'plan.recurse',
-  parallel: 'plan.parallel',
-  retry: 'plan.retry',
-  checkpoint: 'plan.checkpoint',
-} as const;
-
-/** The capability to have a plan executed at all. */
-export const planCapability = 'plan';
 
 export interface PlanCheck {
   readonly capabilities: readonly string[];
@@ -173,7 +162,7 @@ function checkCapabilities(
     if (step.op !== 'tool') return must(held, planCapabilities[step.op], path);
     const capability = registry?.tool(step.name)?.capability;
     // Which right a tool needs is known only where the tool is; the preflight refuses one that is not here.
-    if (capability !== undefined) must(held, capability, path);
+    if (capability !== undefined && capability !== null) must(held, capability, path);
   });
 }
 

@@ -2,7 +2,7 @@
 import { defineTool, failed } from '../tool/define-tool.ts';
 import { readOptions } from '../tool/options.ts';
 import type { Tool } from '../tool/tool.ts';
-import { planCapability } from './check-plan.ts';
+import { planCapability } from './capabilities.ts';
 import { planForm } from './planner-text.ts';
 
 /** It has no options; the workspace is what every built-in tool is given. */

@@ -5,7 +5,8 @@ import { type ExactJson, isRecord, parseExactJson } from '../../protocol/json.ts
 import type { HarnessOutcome } from '../../protocol/outcome.ts';
 import { toolboxOf } from '../batch.ts';
 import { type CallEnd, type CallHeld, fromOutput, type ReadyCall, type RunPlanCall } from '../call.ts';
-import type { SessionContexts } from '../context/session-contexts.ts';
+import { ContextError } from '../context/errors.ts';
+import type { GivenContext, SessionContexts } from '../context/session-contexts.ts';
 import type { Model } from '../model/model.ts';
 import { cancelled, type RequestOptions } from '../request.ts';
 import { projectTools } from '../surface.ts';
@@ -122,7 +123,7 @@ function registryOf(
   tools: ReadonlyMap<string, Tool>,
   shown: readonly string[],
   provider: string,
-  contexts: SessionContexts | undefined,
+  contexts: { fault(alias: string): ContextError | undefined } | undefined,
 ): PlanRegistry {
   return {
     provider,
@@ -207,6 +208,38 @@ async function callPlan(
       return { status: 'waiting', outcome: end.outcome };
   }
 }
+
+/**
+ * Throws a PlanError for a task that is no plan, or none that this session may carry out, before there is a run. What is
+ * left of its budget is looked at when it begins.
+ */
+export function admitPlan(
+  session: Session,
+  task: string,
+  given: Pick<PlanWork['parts'], 'model' | 'tools' | 'plans'> & {
+    readonly contexts: readonly GivenContext[];
+  },
+): void {
+  const { model, tools, contexts, plans } = given;
+  const { plan, inputs } = readTask(task);
+  const parsed = parsePlan(plan);
+  if (!parsed.ok) throw faultError(parsed.fault);
+  const { capabilities, projection } = session;
+  const byName = new Map(tools.flatMap((tool) => (tool.runs === 'plan' ? [] : [[tool.schema.name, tool]])));
+  const isGiven = {
+    fault: (alias: string) => (contexts.some((one) => one.alias === alias) ? undefined : missing),
+  };
+  const checked = checkPlan(parsed.plan, {
+    capabilities,
+    ...(plans.childCapabilities === undefined ? {} : { childCapabilities: plans.childCapabilities }),
+    limits: planLimits(plans.limits),
+    inputs: Object.keys(inputs),
+    registry: registryOf(byName, projection.tools, model.id, isGiven),
+  });
+  if (!checked.ok) throw checked.error;
+}
+
+const missing = new ContextError('context.unknown', 'There is no such context.');
 
 /** The lane of the one plan of a run that is a plan. */
 const rootLane = 'plan';

@@ -1,0 +1,92 @@
+/** `writ plan check`: whether a plan is one, what it needs at its worst, and whether an agent may run it. Runs nothing. */
+import type { PlanCheck } from '../../native/plan/check-plan.ts';
+import { collect, composeFolder } from '../compose/situation-flags.ts';
+import { type Context, printJson } from '../context.ts';
+import { exitCodes } from '../exit.ts';
+import { givenPath, type NewCommand, withExamples } from '../program.ts';
+import { type InputFlags, readInputs, readPlanFile } from './plan-file.ts';
+
+interface CheckFlags extends InputFlags {
+  readonly agent?: string | undefined;
+  readonly workspace?: string | undefined;
+  readonly model?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+export function planCheckCommand({ context, command, done }: NewCommand) {
+  const check = command('check')
+    .summary('say whether a plan may run, and what it needs')
+    .description(
+      'Checks the form of a plan, its names, its rights and its worst case. Nothing is run.\nWithout --agent only the form is judged, as if every right were held.',
+    )
+    .argument('<file>', 'the plan, or - for standard input', givenPath('FILE'))
+    .option('--agent <folder>', 'the agent that would run it', givenPath('--agent'))
+    .option('--workspace <dir>', 'where the agent would work (default: the current folder)')
+    .option('--model <provider/name>', 'the model of its model steps (default: the one in agent.yaml)')
+    .option('--input <name=text>', 'an input of the plan; may be repeated', collect)
+    .option('--input-file <name=file>', 'an input from a file; may be repeated', collect)
+    .option('--json', 'print the result as one JSON object');
+  return withExamples(check, [
+    'writ plan check plan.json',
+    'writ plan check plan.json --agent agents/analyst --input question=Why --json',
+  ]).action(async (file, options) => done(await checkFile(context, file, options)));
+}
+
+async function checkFile(context: Context, file: string, flags: CheckFlags): Promise<number> {
+  const [{ parsePlan }, { checkPlan }, { faultError }, { planLimits }] = await Promise.all([
+    import('../../native/plan/read-plan.ts'),
+    import('../../native/plan/check-plan.ts'),
+    import('../../native/plan/fault.ts'),
+    import('../../native/plan/limits.ts'),
+  ]);
+  const parsed = parsePlan(await readPlanFile(context, file));
+  if (!parsed.ok) throw faultError(parsed.fault);
+  const inputs = Object.keys(await readInputs(context, flags));
+  const rights = flags.agent === undefined ? await everyRight() : await rightsOf(context, flags.agent, flags);
+  const checked = checkPlan(parsed.plan, { ...rights, limits: planLimits(), inputs });
+  if (!checked.ok) throw checked.error;
+  const { digest, estimate, limits } = checked.accepted;
+  if (flags.json === true) printJson(context, { valid: true, digest, estimate, limits });
+  else {
+    const amounts = Object.entries(estimate).map(
+      ([name, amount]) => `  ${name.padEnd(12)}${amount} of ${limits[name as keyof typeof estimate]}`,
+    );
+    context.stdout.write(`The plan may run. At its worst it needs:\n${amounts.join('\n')}\n`);
+  }
+  return exitCodes.completed;
+}
+
+async function everyRight(): Promise<Pick<PlanCheck, 'capabilities'>> {
+  const { planCapabilities, planCapability } = await import('../../native/plan/capabilities.ts');
+  return { capabilities: [planCapability, ...Object.values(planCapabilities)] };
+}
+
+/** Of tools in the agent's folder only the names are known: their code is never loaded by a check. */
+async function rightsOf(
+  context: Context,
+  folder: string,
+  flags: CheckFlags,
+): Promise<Pick<PlanCheck, 'capabilities' | 'registry'>> {
+  const { workspace, model } = flags;
+  const [{ agent }, { tools: builtIn }] = await Promise.all([
+    composeFolder(context, folder, { workspace }),
+    import('../../catalog.ts'),
+  ]);
+  const listed = new Map(
+    agent.tools.map(({ name }) => {
+      const capability = builtIn.find((tool) => tool.name === name)?.capability ?? null;
+      const counter = capability === 'context' ? ('contextOps' as const) : ('toolCalls' as const);
+      return [name, { capability, counter }] as const;
+    }),
+  );
+  // Which tools a server offers is known only once it was asked, and a check starts none.
+  const servers = agent.mcp.size > 0;
+  return {
+    capabilities: agent.capabilities,
+    registry: {
+      provider: model ?? agent.model,
+      context: () => true,
+      tool: (name) => listed.get(name) ?? (servers ? { capability: null, counter: 'toolCalls' } : undefined),
+    },
+  };
+}

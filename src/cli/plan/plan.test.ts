@@ -1,0 +1,134 @@
+/** `writ plan`: exit codes, what it prints, and that nothing is touched before a plan is valid. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type ScriptedProvider, scriptedProvider } from '../../../test/scripted-provider.ts';
+import { call as callMain } from '../call.cases.ts';
+
+let folder: string;
+let provider: ScriptedProvider | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'writ-plan-'));
+  mkdirSync(join(folder, 'agent', 'instructions'), { recursive: true });
+  writeFileSync(
+    join(folder, 'agent', 'agent.yaml'),
+    [
+      'key: planner',
+      'name: Planner',
+      'join: blocks',
+      'profiles: { default: [base] }',
+      'capabilities: { from: none, project: true, plan: true, plan.model: true, plan.parallel: true }',
+      'tools: [project_read]',
+      'model: local/scripted-1',
+      'budget: { turns: 4, toolCalls: 4 }',
+      '',
+    ].join('\n'),
+  );
+  writeFileSync(join(folder, 'agent', 'instructions', 'base.md'), 'You plan.\n');
+  writeFileSync(join(folder, 'notes.txt'), 'the notes');
+});
+afterEach(async () => {
+  rmSync(folder, { recursive: true });
+  await provider?.close();
+  provider = undefined;
+});
+
+const read = { op: 'tool', name: 'project_read', args: { path: 'notes.txt' }, bind: 'notes' };
+const whole = { ref: 'field', value: { ref: 'var', name: 'notes' }, key: 'value' };
+const value = { ref: 'field', value: whole, key: 'content' };
+
+function call(words: readonly string[], plan: unknown) {
+  writeFileSync(join(folder, 'plan.json'), typeof plan === 'string' ? plan : JSON.stringify(plan));
+  return callMain(words, { cwd: folder });
+}
+
+test('check: what a plan needs at its worst', async () => {
+  const plan = { steps: [read, { op: 'final', value }] };
+  const words = ['plan', 'check', 'plan.json', '--agent', 'agent'];
+  const shown = await call(words, plan);
+  expect(shown).toMatchObject({ code: 0, stderr: '' });
+  expect(shown.stdout).toContain('toolCalls   1 of 16');
+  const told = JSON.parse((await call([...words, '--json'], plan)).stdout);
+  expect(told).toMatchObject({
+    valid: true,
+    estimate: { steps: 2, depth: 1, concurrency: 1, modelCalls: 0, toolCalls: 1, contextOps: 0 },
+    limits: { steps: 64, timeMs: 120_000 },
+  });
+});
+
+test.each([
+  ['an unknown step', { steps: [{ op: 'shell', run: 'SECRET' }] }, 2, 'unknown_or_malformed_step'],
+  ['no final', { steps: [read] }, 2, 'final_must_be_unique_and_last'],
+  ['no JSON', 'rm -rf SECRET', 2, 'not_one_object'],
+  [
+    'a tool that is not there',
+    {
+      steps: [
+        { ...read, name: 'SECRET' },
+        { op: 'final', value: 1 },
+      ],
+    },
+    2,
+    'unknown_tool',
+  ],
+  [
+    'arguments that do not fit',
+    {
+      steps: [
+        { ...read, args: { SECRET: 1 } },
+        { op: 'final', value: 1 },
+      ],
+    },
+    2,
+    'invalid_tool_arguments',
+  ],
+  [
+    'a right that is not held',
+    {
+      steps: [
+        { op: 'checkpoint', label: 'here' },
+        { op: 'final', value: 1 },
+      ],
+    },
+    3,
+    'plan.checkpoint',
+  ],
+])(
+  '%s is refused by check and by run, and nothing of it is echoed or recorded',
+  async (_, plan, code, named) => {
+    for (const verb of ['check', 'run']) {
+      const server = verb === 'run' ? ['--base-url', 'http://127.0.0.1:9/v1', '--ledger', 'ledger'] : [];
+      const words = ['plan', verb, 'plan.json', '--agent', 'agent', ...server];
+      const { code: got, stderr } = await call(words, plan);
+      if (verb === 'check' && named === 'invalid_tool_arguments') continue;
+      expect([verb, got, stderr.includes(named), stderr.includes('SECRET')]).toEqual([
+        verb,
+        code,
+        true,
+        false,
+      ]);
+    }
+    expect((await call(['runs', 'list', '--json', '--ledger', 'ledger'], plan)).stdout).toContain('[]');
+  },
+);
+
+test('run: the final value on stdout, its steps in the record', async () => {
+  provider = await scriptedProvider([{ text: 'They are short.' }]);
+  const plan = {
+    steps: [
+      read,
+      { op: 'model', prompt: [{ ref: 'input', name: 'ask' }, value], bind: 'said' },
+      { op: 'final', value: { ref: 'field', value: { ref: 'var', name: 'said' }, key: 'text' } },
+    ],
+  };
+  const words = ['plan', 'run', 'plan.json', '--agent', 'agent', '--input', 'ask=How long?'];
+  const ran = await call([...words, '--base-url', provider.url, '--ledger', 'ledger'], plan);
+  expect([ran.code, ran.stdout]).toEqual([0, 'They are short.\n']);
+  expect(provider.requests[0]?.json.messages[1].content).toBe('["How long?","the notes"]');
+  const shown = await call(['runs', 'show', 'last', '--ledger', 'ledger'], plan);
+  expect(shown.stdout).toContain('PLAN');
+  expect(shown.stdout).toContain('0 tool: ok');
+  expect(shown.stdout).toContain('TURN 2 (plan#1)');
+});
