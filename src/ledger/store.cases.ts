@@ -357,6 +357,30 @@ export function storeCases(name: string, open: (clock: Clock) => Store): void {
         await expect(store.append(a, [notice('x')])).rejects.toEqual(code('ledger.no-run'));
       });
 
+      test('what was forgotten cannot be written again under an old lease, even where its name comes back', async () => {
+        const before = await store.namespace();
+        const old = await begin(store);
+        await store.release(old);
+        const newest = await store.acquire('run_a', thisHolder(), 60_000);
+        await expect(store.forget('session_a', [old])).rejects.toEqual(code('ledger.lease-held'));
+        await store.forget('session_a', [newest]);
+        expect(await store.namespace()).toEqual({ id: before.id, epoch: newest.epoch });
+        const again = await begin(store);
+        expect(again.epoch).toBeGreaterThan(newest.epoch);
+        for (const zombie of [old, newest])
+          await expect(store.append(zombie, [notice('x')])).rejects.toEqual(code('ledger.fenced'));
+        expect(await store.events('run_a')).toEqual([]);
+      });
+
+      test('a store has one name, and no other has it', async () => {
+        const other = open(clock);
+        const [one, same, two] = [await store.namespace(), await store.namespace(), await other.namespace()];
+        await other.close();
+        expect(one).toEqual({ id: expect.stringMatching(/^ledger_/), epoch: 0 });
+        expect(same).toEqual(one);
+        expect(two.id).not.toBe(one.id);
+      });
+
       test('a session that is being written is not forgotten; one that is not there needs nothing', async () => {
         await begin(store);
         await expect(store.forget('session_a')).rejects.toEqual(code('ledger.lease-held'));

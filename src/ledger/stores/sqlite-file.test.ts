@@ -177,6 +177,21 @@ test('what was forgotten is gone from the bytes', async () => {
   await store.close();
 });
 
+test('a ledger from before there were namespaces gets one when it is written, and can be looked at without', async () => {
+  await ledgerBytes(path);
+  const db = new DatabaseSync(path);
+  db.exec('drop table namespace');
+  db.close();
+  const reader = sqliteStore({ path, readOnly: true });
+  expect(await reader.namespace()).toEqual({ id: '', epoch: 0 });
+  expect(await reader.events('run_a')).toHaveLength(300);
+  await reader.close();
+  const [a, b] = [sqliteStore({ path }), sqliteStore({ path })];
+  expect((await a.namespace()).id).toMatch(/^ledger_/);
+  expect(await b.namespace()).toEqual(await a.namespace());
+  await Promise.all([a.close(), b.close()]);
+});
+
 test('two makers at once share one file', async () => {
   const [a, b] = [sqliteStore({ path }), sqliteStore({ path })];
   await begin(a);

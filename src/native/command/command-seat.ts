@@ -6,7 +6,7 @@ import { stateFolder } from '../../ledger/locate.ts';
 import { bannerText, endNotes } from '../../sandbox/banner.ts';
 import { SandboxError } from '../../sandbox/errors.ts';
 import type { Locator } from '../../sandbox/locator.ts';
-import type { CommandStatus, OutputPage, ReadRequest, StreamPage } from '../../sandbox/sandbox.ts';
+import type { CommandStatus, OutputPage, ReadRequest, Sandbox, StreamPage } from '../../sandbox/sandbox.ts';
 import { listCommands, type Observer } from '../../sandbox/supervisor/observe.ts';
 import { failed, type ToolEnding } from '../tool/define-tool.ts';
 import type { ToolContext } from '../tool/tool.ts';
@@ -14,6 +14,8 @@ import type { ToolContext } from '../tool/tool.ts';
 /** What the tools take from their surroundings; handed down by whoever reads the environment. */
 export interface CommandSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** A sandbox of a program's own, in which commands are started instead of the named one; closed with the tool. */
+  readonly sandbox?: Sandbox;
 }
 
 export const outputBytesMax = 64 * 1024;

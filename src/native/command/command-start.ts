@@ -61,7 +61,8 @@ export function commandStart(options: CommandStartOptions, surroundings: Command
   });
   const root = workspaceRoot('command_start', workspace);
   const folder = commandsFolder(root, surroundings);
-  const box = openSandbox(sandbox ?? 'local', { workspace: root, folder, env: surroundings.env, network });
+  const places = { workspace: root, folder, env: surroundings.env, network };
+  const box = surroundings.sandbox ?? openSandbox(sandbox ?? 'local', places);
   sweepCommands(folder, Date.now() - keptMs);
   const owners = new Set<string>();
   const fence = openFence();
