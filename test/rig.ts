@@ -31,13 +31,23 @@ export interface RigOptions {
   readonly contexts?: NativeOptions['contexts'];
   readonly root?: NonNullable<NativeOptions['root']>;
   readonly plans?: NonNullable<NativeOptions['plans']>;
+  readonly policies?: NativeOptions['policies'];
   readonly offer?: NonNullable<NativeOptions['offer']>;
   readonly prices?: Readonly<Record<string, { prompt: number; completion: number }>>;
 }
 
 /** Opens a rig; `close` also proves that every scripted step was used. */
 export async function openRig(options: RigOptions): Promise<Rig> {
-  const { script, tools = [], prompt = 'You answer tests.', prices, request, contexts = [], offer } = options;
+  const {
+    script,
+    tools = [],
+    prompt = 'You answer tests.',
+    prices,
+    request,
+    contexts = [],
+    offer,
+    policies,
+  } = options;
   const provider = await scriptedProvider(script);
   const store = options.store ?? memoryStore({ clock: systemClock });
   const model = resolveModel(options.model ?? 'local/scripted-1', {
@@ -55,6 +65,7 @@ export async function openRig(options: RigOptions): Promise<Rig> {
       contexts,
       ...(request === undefined ? {} : { request }),
       ...(offer === undefined ? {} : { offer }),
+      ...(policies === undefined ? {} : { policies }),
       ...(options.root === undefined ? {} : { root: options.root }),
       ...(options.plans === undefined ? {} : { plans: options.plans }),
     }),

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Store } from '../src/ledger/store.ts';
 import { defineTool } from '../src/native/tool/define-tool.ts';
 import { subagent } from '../src/native/tool/subagent.ts';
-import type { EventBody, RunEvent } from '../src/protocol/events.ts';
+import type { RunEvent } from '../src/protocol/events.ts';
 import { answerTicket } from '../src/run/decide.ts';
 import { forgetSession } from '../src/run/forget.ts';
 import { readRunView } from '../src/run/run-view.ts';
+import { dying } from './dying-store.ts';
 import { openRig, type Rig, type RigOptions } from './rig.ts';
 import type { SeenRequest } from './scripted-provider.ts';
 
@@ -286,21 +286,6 @@ const send = defineTool<object>({
 let sent = 0;
 /** The run of the test that is at work. */
 let parent: string | undefined;
-
-/** A store that dies with its process before an event that `at` picks is written. */
-function dying(store: Store, at: (run: string, event: EventBody) => boolean): Store {
-  let dead = false;
-  return {
-    ...store,
-    append: async (lease, events, options) => {
-      const cut = events.findIndex((event) => at(lease.run, event));
-      if (cut > 0 && !dead) await store.append(lease, events.slice(0, cut), options);
-      dead ||= cut >= 0;
-      if (dead) throw new Error('the process was killed');
-      return store.append(lease, events, options);
-    },
-  };
-}
 
 describe('a run with a child', () => {
   test.each(['model-request', 'run-finish', 'child-finish'] as const)(

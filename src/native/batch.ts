@@ -29,8 +29,15 @@ import { wrapUntrusted } from './untrusted.ts';
 /** So many reads of one batch run at the same time. */
 const readsAtOnce = 8;
 
+export type ResultCap = (
+  text: string,
+  succeeded: boolean,
+) => { readonly text: string; readonly cut: boolean };
+
 interface Working extends CallSeat {
   readonly model: Model;
+  /** What of a result may stand before the model. */
+  readonly cap?: ResultCap | undefined;
   readonly turn: number;
   /** The exact result messages with their digests, by position from 0; undefined while a call has none. */
   readonly messages: (Written | undefined)[];
@@ -60,7 +67,10 @@ export async function settleBatch(
   batch: Batch,
   conversation: Conversation,
   toolbox: Toolbox,
-  seat: Pick<CallSeat, 'host' | 'run' | 'plans'> & { readonly model: Model },
+  seat: Pick<CallSeat, 'host' | 'run' | 'plans'> & {
+    readonly model: Model;
+    readonly cap?: ResultCap | undefined;
+  },
 ): Promise<HarnessOutcome | undefined> {
   const messages = await Promise.all(batch.calls.map((_, i) => recalled(batch.results[i], seat.host)));
   const working: Working = { ...seat, contexts: toolbox.contexts, toolbox, turn: batch.turn, messages };
@@ -188,14 +198,15 @@ function groupsOf(calls: readonly CheckedCall[]): CheckedCall[][] {
  * run's outcome when the output budget has no room for the whole text; the model then reads what still fits.
  */
 function conclude(
-  { host, model, turn, messages }: Working,
+  { host, model, turn, messages, cap }: Working,
   checked: CheckedCall,
   result: CallEnd,
   elapsedMs = 0,
 ): HarnessOutcome | undefined {
   const { call, position } = checked;
   const counter = checked.kind === 'ready' ? checked.tool.counter : undefined;
-  const { text, spent } = fitOutput(host, result);
+  const capped = didRun(result.status) ? cap?.(result.text, result.status === 'ok') : undefined;
+  const { text, spent } = fitOutput(host, { ...result, text: capped?.text ?? result.text });
   const untrusted = checked.kind === 'ready' && checked.tool.untrusted === true && didRun(result.status);
   const read = untrusted ? wrapUntrusted(text, call.name, host.clock.id('mark')) : text;
   const message = blobOf(toolMessage(model, call.id, call.name, read));
@@ -211,7 +222,7 @@ function conclude(
     ...(counter === undefined ? {} : { counter }),
     message: message.digest,
     bytes: Buffer.byteLength(text),
-    truncated: result.truncated || spent !== undefined,
+    truncated: result.truncated || capped?.cut === true || spent !== undefined,
     elapsedMs: Math.round(elapsedMs),
   };
   host.note([event], [message]);

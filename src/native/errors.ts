@@ -33,6 +33,7 @@ export const nativeErrors = {
     about: 'What a call needs is not there, with proof that nothing was sent; the run waits.',
   },
   'native.cancelled': { kind: 'failed', about: 'The run was cancelled while the harness was at work.' },
+  'native.policy-stopped': { kind: 'failed', about: 'A policy of the agent ended the run.' },
   'native.retry-too-late': {
     kind: 'failed',
     about: 'The provider asks for a longer wait than the run may take.',

@@ -4,6 +4,7 @@ import { checkGiven, type GivenContext } from './context/session-contexts.ts';
 import type { Model } from './model/model.ts';
 import { planLimits } from './plan/limits.ts';
 import { admitPlan, type PlanOptions, type Root } from './plan/session-plans.ts';
+import type { PolicyOptions } from './policies/session-policies.ts';
 import { defaultRequestOptions, type RequestOptions } from './request.ts';
 import { openSession } from './session.ts';
 import { type Offer, offerTokensUsual, projectTools } from './surface.ts';
@@ -22,11 +23,22 @@ export interface NativeOptions {
   /** `loop` unless given: the model works turn by turn. `decide`: it answers or proposes a plan. `plan`: the task is one. */
   readonly root?: Root;
   readonly plans?: PlanOptions;
+  /** What may speak to the model or stop the run beside it, by name. */
+  readonly policies?: PolicyOptions;
 }
 
 /** The native harness. It enforces every guarantee that a harness can declare. */
 export function native(given: NativeOptions): Harness {
-  const { model, tools = [], offer, request = {}, contexts = [], root = 'loop', plans = {} } = given;
+  const {
+    model,
+    tools = [],
+    offer,
+    request = {},
+    contexts = [],
+    root = 'loop',
+    plans = {},
+    policies = {},
+  } = given;
   planLimits(plans.limits);
   const mode = offer?.mode ?? 'compiled';
   const budgetTokens = mode === 'all_tools' ? null : offerTokensUsual;
@@ -72,6 +84,7 @@ export function native(given: NativeOptions): Harness {
         contexts,
         root,
         plans,
+        policies,
       }),
   };
 }

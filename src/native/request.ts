@@ -20,6 +20,8 @@ export interface RequestOptions {
   readonly attemptsMax: number;
   /** The longest wait before a retry; a provider that asks for more ends the run. */
   readonly retryWaitMsMax: number;
+  /** How often it is sent again after an answer that did not begin or stood still; none where left out. */
+  readonly stallRetries?: number;
 }
 
 export const defaultRequestOptions: RequestOptions = {
@@ -33,6 +35,9 @@ export const defaultRequestOptions: RequestOptions = {
 const maxTokensUnderBudget = 4096;
 /** A request's tokens are reserved as its bytes over this: dense text has fewer bytes a token than prose (about 4). */
 const bytesPerToken = 3;
+
+/** Answers that did not begin, or stood still, within the time that the model has for it. */
+const stalls: ReadonlySet<string> = new Set(['model.no-answer', 'model.stalled']);
 
 export type Answered = Extract<ModelReply, { ok: true }>;
 export type Asked =
@@ -55,7 +60,8 @@ interface Asking {
  * then the turn is not counted again. Every attempt is recorded before it leaves and after it ended.
  */
 export async function askModel(asking: Asking, attemptsMade: number): Promise<Asked> {
-  const { host, model, turn, conversation } = asking;
+  const { host, model, turn, conversation, options } = asking;
+  let stallsLeft = options.stallRetries ?? 0;
   for (let attempt = attemptsMade + 1; ; attempt += 1) {
     if (host.signal.aborted) return ended('cancelled', cancelled());
     const admitted = admit(asking, attempt === 1);
@@ -73,7 +79,11 @@ export async function askModel(asking: Asking, attemptsMade: number): Promise<As
     if (reply.ok) {
       return answered(turn, attempt, reply);
     }
-    const wait = retryWait(reply, attempt - attemptsMade, asking.options, host.clock.random());
+    // Only text can be lost by it: calls begin when an answer is whole. A cancel has another code.
+    const again = stalls.has(reply.error.code) && stallsLeft > 0;
+    if (again) stallsLeft -= 1;
+    const fault = again ? { ...reply, retryable: true } : reply;
+    const wait = retryWait(fault, attempt - attemptsMade, options, host.clock.random());
     await recordFault(host, turn, attempt, reply, wait.ms);
     if (host.signal.aborted) return ended('cancelled', cancelled());
     if (wait.ms === null) return ended('failed', wait.error ?? reply.error);

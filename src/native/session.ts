@@ -12,12 +12,14 @@ import type { Model } from './model/model.ts';
 import { decideRoot } from './plan/decide.ts';
 import type { TurnNumbers } from './plan/seat.ts';
 import { type Looping, openSessionPlans, type PlanOptions, type Root } from './plan/session-plans.ts';
+import { openPolicies, type PolicyOptions, type Said, stallRetries } from './policies/session-policies.ts';
 import { type Answered, askModel, type RequestOptions } from './request.ts';
 import { surfaceNotice } from './surface.ts';
 import type { Tool } from './tool/tool.ts';
 import { type Batch, laneEvents, transcriptOf } from './transcript.ts';
 
 export interface SessionParts {
+  readonly policies?: PolicyOptions;
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly options: RequestOptions;
@@ -75,22 +77,35 @@ function turnNumbers({ earlier, run }: TaskInput): TurnNumbers {
 async function* runTurns({
   input,
   session,
-  host,
-  parts: { model, tools, options },
+  host: given,
+  parts: { model, tools, options: usual, policies: named = {} },
   contexts,
   numbers,
   plans,
   lane,
 }: Looping): AsyncGenerator<{ readonly turn: number }, HarnessOutcome, void> {
-  const transcript = transcriptOf(laneEvents(input.earlier, input.run, lane), input.run);
+  const earlier = laneEvents(input.earlier, input.run, lane);
+  const transcript = transcriptOf(earlier, input.run);
+  const heard: EventBody[] = earlier.filter((event) => event.run === input.run);
+  const host = tapped(given, heard);
+  const chosen = lane === undefined ? named : {};
+  const options = { ...usual, stallRetries: stallRetries(chosen) };
+  const policies = openPolicies(chosen, {
+    changes: (name) => tools.find((tool) => tool.schema.name === name)?.access === 'write',
+    recall: (digest) => recallText(host, digest),
+  });
+  let saying: Said | undefined;
   if (transcript.taskSent && transcript.answered !== undefined) {
-    return { status: 'completed', answer: await recallText(host, transcript.answered) };
+    const end = await policies.closing(await recallText(host, transcript.answered), heard);
+    if (end.do === 'complete') return { status: 'completed', answer: end.answer };
+    saying = end;
   }
   const isFirst = transcript.messages.length === 0;
-  const task = (isFirst ? contexts?.task(input.task) : contexts?.laterTask(input.task)) ?? input.task;
+  const bare = (isFirst ? contexts?.task(input.task) : contexts?.laterTask(input.task)) ?? input.task;
+  const task = policies.terms === '' ? bare : `${bare}\n\n${policies.terms}`;
   const conversation = await restore(transcript, session, host, model, task);
   const toolbox = toolboxOf(session, tools, contexts);
-  const seat = { host, model, run: input.run, plans };
+  const seat = { host, model, run: input.run, plans, cap: policies.cap };
   for (const tool of tools) tool.attend?.(input.run);
   const toolBlock = session.projection.text === '' ? undefined : blobOf(session.projection.text);
   let turn = transcript.taskSent ? transcript.turn : 0;
@@ -112,6 +127,13 @@ async function* runTurns({
       host.note([finishTurn(turn, batch.calls.length, host.clock.monotonicMs() - startedMs)]);
       yield { turn };
     }
+    if (transcript.taskSent || batch !== undefined) saying ??= policies.afterTurn(heard);
+    if (saying?.do === 'stop') return { status: 'failed', error: saying.error };
+    if (saying !== undefined) {
+      append(conversation, model.message({ role: 'user', text: saying.text }));
+      if (saying.event !== undefined) host.note([saying.event]);
+      saying = undefined;
+    }
     if (attemptsMade === 0) turn = numbers.next();
     startedMs = host.clock.monotonicMs();
     const asking = { turn, model, toolBlock, host, conversation, options };
@@ -132,9 +154,26 @@ async function* runTurns({
       host.spend({ outputBytes: Buffer.byteLength(asked.reply.message.text) });
       host.note([finishTurn(turn, 0, host.clock.monotonicMs() - startedMs)]);
       yield { turn };
-      return { status: 'completed', answer: asked.reply.message.text };
+      const end = await policies.closing(asked.reply.message.text, heard);
+      if (end.do === 'complete') return { status: 'completed', answer: end.answer };
+      saying = end;
     }
   }
+}
+
+/** The host, with all that is recorded through it told to a list too. */
+function tapped(host: Host, heard: EventBody[]): Host {
+  return {
+    ...host,
+    record(events, blobs) {
+      heard.push(...events);
+      return host.record(events, blobs);
+    },
+    note(events, blobs) {
+      heard.push(...events);
+      host.note(events, blobs);
+    },
+  };
 }
 
 function changeNotice(tool: string): EventBody {

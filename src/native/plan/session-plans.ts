@@ -8,6 +8,7 @@ import { type CallEnd, type CallHeld, fromOutput, type ReadyCall, type RunPlanCa
 import { ContextError } from '../context/errors.ts';
 import type { GivenContext, SessionContexts } from '../context/session-contexts.ts';
 import type { Model } from '../model/model.ts';
+import type { PolicyOptions } from '../policies/session-policies.ts';
 import { cancelled, type RequestOptions } from '../request.ts';
 import { projectTools } from '../surface.ts';
 import { wholeText } from '../tool/result-text.ts';
@@ -47,6 +48,8 @@ export interface Looping {
     readonly model: Model;
     readonly tools: readonly Tool[];
     readonly options: RequestOptions;
+    /** Those of the session's own conversation; the lanes of a plan have none. */
+    readonly policies?: PolicyOptions;
   };
   readonly contexts: SessionContexts | undefined;
   readonly numbers: TurnNumbers;

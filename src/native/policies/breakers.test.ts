@@ -14,6 +14,7 @@ const call = (
   arguments: args,
   status,
   code,
+  message: null,
 });
 const turn = (...calls: PolicyCall[]): PolicyTurn => ({
   turn: 1,
@@ -154,7 +155,7 @@ test('the turns of a run are read from its events', () => {
   ).toEqual([
     {
       turn: 1,
-      calls: [{ tool: 't', arguments: '{"a":2,"b":[1]}', status: 'failed', code: 'x' }],
+      calls: [{ tool: 't', arguments: '{"a":2,"b":[1]}', status: 'failed', code: 'x', message: 'd' }],
       answered: true,
       spoken: ['p'],
       compactions: 0,

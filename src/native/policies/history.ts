@@ -8,6 +8,8 @@ export interface PolicyCall {
   /** Undefined while it has no result. */
   readonly status: CallStatus | undefined;
   readonly code: string | null;
+  /** Digest of the result's message. */
+  readonly message: string | null;
 }
 
 export interface PolicyTurn {
@@ -46,12 +48,18 @@ export function policyTurns(events: readonly EventBody[]): readonly PolicyTurn[]
           arguments: plain(event.arguments),
           status: undefined,
           code: null,
+          message: null,
         });
         break;
       case 'tool-result': {
         const call = at?.calls[event.position - 1];
         if (at !== undefined && call !== undefined && at.turn === event.turn)
-          at.calls[event.position - 1] = { ...call, status: event.status, code: event.code };
+          at.calls[event.position - 1] = {
+            ...call,
+            status: event.status,
+            code: event.code,
+            message: event.message,
+          };
         break;
       }
       case 'policy-speak':
