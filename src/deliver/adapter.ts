@@ -87,6 +87,11 @@ export interface Adapter {
   readonly declares: Declarations;
   readonly controls: Controls;
   readonly dimensions: DimensionControls;
+  /**
+   * What it calls the model `provider/name` of a provider: by its name alone, or by all of it. What a provider that is
+   * not listed calls its models it is not known to reach.
+   */
+  readonly models: { readonly [provider: string]: 'name' | 'provider/name' };
   /** The family that a model's name belongs to, as far as the vendor's prompt depends on it. */
   family(model: string | null): string;
   /** Variables that hold a key of the caller, so that it is known how the harness will log in. */

@@ -161,6 +161,11 @@ describe('gemini', () => {
 });
 
 describe('opencode', () => {
+  test("what it takes for the user's home is its own, so that agents and skills of the user's stay out", () => {
+    const { env, home } = planOf(opencode);
+    expect(env.OPENCODE_TEST_HOME).toBe(home);
+  });
+
   test('append stands before the project instructions, each in its file', () => {
     const contextFiles = [{ name: 'project', text: 'Project.\n' }];
     const plan = planOf(opencode, { intent: 'append', contextFiles });

@@ -131,6 +131,22 @@ test('agent.yaml says the intent, a flag says another', async () => {
   expect((await deliver('plain', '--harness', 'codex', '--intent', 'append')).code).toBe(3);
 });
 
+test('the model of agent.yaml is named as the harness names it, or the plan says that it is not used', async () => {
+  await writeFiles(cwd, {
+    'plain/agent.yaml': 'key: plain\nprofiles: { default: [base] }\nmodel: anthropic/claude-opus-4-8\n',
+  });
+  const claude = JSON.parse((await deliver('plain', '--harness', 'claude-code', '--json')).stdout);
+  expect(claude.argv.slice(-2)).toEqual(['--model', 'claude-opus-4-8']);
+  expect(claude.cell.modelFamily).toBe('opus');
+  const other = ['plain', '--harness', 'codex', '--intent', 'developer', '--json'];
+  const codex = JSON.parse((await deliver(...other)).stdout);
+  expect(codex.files[0].text).not.toContain('model =');
+  expect(codex.notices.at(-1)).toMatch(/^The model anthropic\/claude-opus-4-8 of agent.yaml is not used: /);
+  const named = JSON.parse((await deliver(...other, '--model', 'm')).stdout);
+  expect(named.files[0].text).toContain('model = "m"');
+  expect(named.notices).toHaveLength(codex.notices.length - 1);
+});
+
 test('a misuse is bad input', async () => {
   expect((await deliver('plain')).code).toBe(2);
   expect((await deliver('plain', '--harness', 'codex', '--intent', 'replaces')).code).toBe(2);

@@ -44,7 +44,10 @@ export function deliverCommand({ context, command, done }: NewCommand, task: str
         fidelities,
       ),
     )
-    .option('--model <name>', 'the model, as the harness names it (default: the harness chooses)')
+    .option(
+      '--model <name>',
+      "the model, as the harness names it (default: agent.yaml's where it is known, else it chooses)",
+    )
     .option('--harness-version <version>', 'the version it has (default: the one that was measured)')
     .addOption(
       new Option('--unmeasured <choice>', 'what to do in a state that nobody measured')
@@ -71,14 +74,21 @@ async function planFor(
   task: string | undefined,
 ): Promise<DeliveryPlan> {
   const { env } = context;
-  const [{ adapterOf, planDelivery }, { dimensionsOf }, { authModeOf }, cells, { stateFolder }] =
-    await Promise.all([
-      import('../../deliver/plan-delivery.ts'),
-      import('../../deliver/agent-dimensions.ts'),
-      import('../../deliver/adapter.ts'),
-      import('../../deliver/verify/measured-cells.ts'),
-      import('../../ledger/locate.ts'),
-    ]);
+  const [
+    { adapterOf, planDelivery },
+    { dimensionsOf },
+    { agentModel },
+    { authModeOf },
+    cells,
+    { stateFolder },
+  ] = await Promise.all([
+    import('../../deliver/plan-delivery.ts'),
+    import('../../deliver/agent-dimensions.ts'),
+    import('../../deliver/agent-model.ts'),
+    import('../../deliver/adapter.ts'),
+    import('../../deliver/verify/measured-cells.ts'),
+    import('../../ledger/locate.ts'),
+  ]);
   const rules = {
     adapters: await Promise.all(adapters.map((part) => part.load())),
     measured: await cells.readMeasuredCells(cells.measuredCellsPath(env)),
@@ -87,7 +97,8 @@ async function planFor(
   const { agent, composition, situation, workspace } = await composeFolder(context, folder, flags);
   const intent = flags.intent ?? agent.deliver.intent ?? 'append';
   const adapter = adapterOf(flags.harness, { intent }, rules);
-  return planDelivery(
+  const { model, notices } = agentModel(adapter, agent.model, { given: flags.model, redirected: false });
+  const plan = planDelivery(
     adapter.name,
     {
       intent,
@@ -103,8 +114,9 @@ async function planFor(
       resume: null,
       baseUrl: null,
       ...(await dimensionsOf(adapter.name, agent, situation.skills)),
-      ...(flags.model === undefined ? {} : { model: flags.model }),
+      ...(model === null ? {} : { model }),
     },
     rules,
   );
+  return { ...plan, notices: [...plan.notices, ...notices] };
 }

@@ -22,7 +22,7 @@ export async function runOutside(
   mustBeMeant(flags);
   const composed = await composeFolder(context, folder, flags);
   const limits = overlayLimits(composed.agent.budget, flags.budget);
-  const origin = await describe(context, composed, flags, task);
+  const { origin, unused } = await describe(context, composed, flags, task);
   await mustBeTrustedToo(context, composed, flags);
   const [{ openOutside }, { originRecord }, { openStore }, { inSeat }, { startRun }, { checkGuarantees }] =
     await Promise.all([
@@ -36,7 +36,7 @@ export async function runOutside(
   const parts = await openOutside(context, origin, (harness, lowered) => {
     checkGuarantees(harness, limits, lowered);
   });
-  const notices = [...parts.notices, ...unusedModel(composed, flags)];
+  const notices = [...parts.notices, ...unused];
   const opened = await openStore(context, flags, composed.workspace);
   try {
     return await inSeat(context, opened, { ...parts, notices }, flags, (seat) =>
@@ -74,28 +74,40 @@ async function describe(
   composed: Composed,
   flags: RunFlags & { readonly harness: string },
   task: string,
-): Promise<OutsideOrigin> {
+): Promise<{ readonly origin: OutsideOrigin; readonly unused: readonly string[] }> {
   const { agent, composition, folder, workspace, situation } = composed;
   const { env } = context;
-  const [adapters, { adapterOf, planDelivery }, { dimensionsOf }, { authModeOf }, { homesFolder }, cells] =
-    await Promise.all([
-      allAdapters(),
-      import('../../deliver/plan-delivery.ts'),
-      import('../../deliver/agent-dimensions.ts'),
-      import('../../deliver/adapter.ts'),
-      import('../../deliver/drive/home.ts'),
-      import('../../deliver/verify/measured-cells.ts'),
-    ]);
+  const [
+    adapters,
+    { adapterOf, planDelivery },
+    { dimensionsOf },
+    { agentModel },
+    { authModeOf },
+    { homesFolder },
+    cells,
+  ] = await Promise.all([
+    allAdapters(),
+    import('../../deliver/plan-delivery.ts'),
+    import('../../deliver/agent-dimensions.ts'),
+    import('../../deliver/agent-model.ts'),
+    import('../../deliver/adapter.ts'),
+    import('../../deliver/drive/home.ts'),
+    import('../../deliver/verify/measured-cells.ts'),
+  ]);
   const intent = flags.intent ?? agent.deliver.intent ?? 'append';
   const fidelity = flags.fidelity ?? agent.deliver.fidelity ?? 'base';
   const unmeasured = flags.unmeasured ?? 'refuse';
   const adapter = adapterOf(flags.harness, { intent }, { adapters });
   const program = () => programOf(context, adapter, flags.bin);
+  const { model, notices } = agentModel(adapter, agent.model, {
+    given: flags.model,
+    redirected: flags.baseUrl !== undefined,
+  });
   const dimensions = {
     // Where the harness is a protocol, its program is a part of the request.
     ...(adapter.program === null ? { agent: [program()] } : {}),
     ...(await dimensionsOf(adapter.name, agent, situation.skills)),
-    ...(flags.model === undefined ? {} : { model: flags.model }),
+    ...(model === null ? {} : { model }),
     ...(flags.maxTokens === undefined ? {} : { outputTokensMax: flags.maxTokens }),
     ...(flags.permissions === undefined ? {} : { permissions: flags.permissions }),
   };
@@ -115,7 +127,7 @@ async function describe(
     },
     { adapters, unmeasured, measured: await cells.readMeasuredCells(cells.measuredCellsPath(env)) },
   );
-  return {
+  const origin = {
     agentFolder: folder,
     workspace,
     situation: absoluteFlags(context, agent, flags),
@@ -130,6 +142,7 @@ async function describe(
       lowered: readLowered(flags.lower ?? [], adapter.declares),
     },
   };
+  return { origin, unused: notices };
 }
 
 function programOf(context: Context, adapter: Adapter, bin: string | undefined): string {
@@ -177,11 +190,4 @@ async function mustBeTrustedToo(context: Context, { agent, folder }: Composed, f
   ]);
   const consent = { agent: agent.key, trust: flags.trust === true, quiet: flags.json === true };
   await mustBeTrusted(context, { files: await readToolFiles(folder), servers: agent.mcp }, consent);
-}
-
-// A name such as provider/model is ours; what this program calls its models nobody here knows.
-function unusedModel({ agent }: Composed, { model, harness }: RunFlags): readonly string[] {
-  return agent.model === null || model !== undefined
-    ? []
-    : [`The model ${agent.model} of agent.yaml is for the native harness; ${harness} takes its own choice.`];
 }

@@ -71,6 +71,7 @@ function adapterOf(habit: Habit): Adapter {
       context: { none: 'it has none' },
     },
     dimensions: {},
+    models: {},
     family: modelFamily,
     keyVariables: ['FAKE_KEY'],
     owns: /^FAKE_/,

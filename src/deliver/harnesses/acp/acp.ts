@@ -29,6 +29,7 @@ export const adapter: Adapter = {
     env: { control: 'its environment', transport: 'env' },
     agent: { control: 'the command itself', transport: 'argv' },
   },
+  models: {},
   family: modelFamily,
   keyVariables: [],
   owns: /^$/,

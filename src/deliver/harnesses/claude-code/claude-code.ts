@@ -61,6 +61,7 @@ export const adapter: Adapter = {
     env: { control: 'its environment', transport: 'env' },
     json: { control: '--json-schema', transport: 'argv' },
   },
+  models: { anthropic: 'name' },
   family: modelFamily,
   keyVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
   owns: /^(CLAUDE|ANTHROPIC|DISABLE)_/,

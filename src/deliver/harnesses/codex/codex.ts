@@ -63,6 +63,7 @@ export const adapter: Adapter = {
     env: { control: 'its environment', transport: 'env' },
     json: { control: '--output-schema', transport: 'file' },
   },
+  models: { openai: 'name' },
   family: modelFamily,
   keyVariables: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
   owns: /^(CODEX|OPENAI)_/,

@@ -51,6 +51,7 @@ export const adapter: Adapter = {
     permissions: { control: '--approval-mode', transport: 'argv' },
     env: { control: 'its environment', transport: 'env' },
   },
+  models: { google: 'name' },
   family: modelFamily,
   keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
   owns: /^(GEMINI|GOOGLE)_/,

@@ -33,6 +33,7 @@ export const adapter: Adapter = {
     skills: { control: 'the skills layer and skill_read', transport: 'request' },
     mcpServers: { control: 'the tool block', transport: 'request' },
   },
+  models: {},
   family: modelFamily,
   keyVariables: [],
   owns: /^$/,

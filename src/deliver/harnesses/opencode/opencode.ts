@@ -57,6 +57,7 @@ export const adapter: Adapter = {
     contextFiles: { control: 'instructions', transport: 'file' },
     env: { control: 'its environment', transport: 'env' },
   },
+  models: { anthropic: 'provider/name', openai: 'provider/name', openrouter: 'provider/name' },
   family: modelFamily,
   keyVariables: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'OPENROUTER_API_KEY', 'OPENCODE_API_KEY'],
   owns: /^(OPENCODE|XDG)_/,
@@ -85,6 +86,8 @@ function plan({ request }: Resolved): AdapterPlan {
       XDG_DATA_HOME: join(home, 'data'),
       XDG_STATE_HOME: join(home, 'state'),
       XDG_CACHE_HOME: join(home, 'cache'),
+      // Else it reads .opencode of the user's own home, whose agents and skills would speak in our place.
+      OPENCODE_TEST_HOME: home,
       OPENCODE_DISABLE_PROJECT_CONFIG: '1',
       OPENCODE_DISABLE_CLAUDE_CODE: '1',
       OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',

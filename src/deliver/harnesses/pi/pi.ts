@@ -51,6 +51,12 @@ export const adapter: Adapter = {
     permissions: { control: '--tools', transport: 'argv' },
     env: { control: 'its environment', transport: 'env' },
   },
+  models: {
+    anthropic: 'provider/name',
+    google: 'provider/name',
+    openai: 'provider/name',
+    openrouter: 'provider/name',
+  },
   family: modelFamily,
   keyVariables: keys,
   owns: /^PI_/,

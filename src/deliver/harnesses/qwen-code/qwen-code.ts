@@ -44,6 +44,7 @@ export const adapter: Adapter = {
     permissions: { control: '--approval-mode', transport: 'argv' },
     env: { control: 'its environment', transport: 'env' },
   },
+  models: { openai: 'name' },
   family: modelFamily,
   keyVariables: ['OPENAI_API_KEY'],
   owns: /^(QWEN|OPENAI)_/,
