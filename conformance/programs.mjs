@@ -1,27 +1,63 @@
-// Where each pinned program stands after `npm ci --ignore-scripts`. Two come as a platform's own binary: their install
-// scripts would only copy it.
+// The pinned agent programs: which package each is, where it stands once installed, and the models it is measured with.
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+/** Of this folder. */
+export const here = fileURLToPath(new URL('.', import.meta.url));
 
 const platform = `${process.platform}-${process.arch}`;
 
-const places = {
-  'claude-code': [`@anthropic-ai/claude-code-${platform}/claude`],
-  codex: ['.bin/codex'],
-  gemini: ['.bin/gemini'],
-  opencode: [`opencode-${platform}/bin/opencode`, `opencode-${platform}-baseline/bin/opencode`],
-  pi: ['.bin/pi'],
-  'qwen-code': ['.bin/qwen'],
+// Two come as a platform's own binary: their install scripts would only copy it. Each model stands for a family of which
+// the program makes a prompt of its own, null for the program's own choice. The first is measured wholly.
+const programs = {
+  'claude-code': {
+    package: '@anthropic-ai/claude-code',
+    paths: [`@anthropic-ai/claude-code-${platform}/claude`],
+    models: [null, 'claude-opus-4-8', 'claude-sonnet-5', 'claude-haiku-4-5', 'm1'],
+  },
+  codex: { package: '@openai/codex', paths: ['.bin/codex'], models: [null, 'gpt-5.2', 'm1'] },
+  gemini: {
+    package: '@google/gemini-cli',
+    paths: ['.bin/gemini'],
+    models: ['gemini-2.5-pro', 'gemini-2.5-flash', 'm1'],
+  },
+  opencode: {
+    package: 'opencode-ai',
+    paths: [`opencode-${platform}/bin/opencode`, `opencode-${platform}-baseline/bin/opencode`],
+    models: ['m1', 'gpt-5.2', 'claude-sonnet-5', 'claude-opus-4-8', 'gemini-2.5-pro', 'qwen3-coder-plus'],
+  },
+  pi: {
+    package: '@mariozechner/pi-coding-agent',
+    paths: ['.bin/pi'],
+    models: ['m1', 'gpt-5.2', 'claude-sonnet-5', 'claude-opus-4-8', 'gemini-2.5-pro', 'qwen3-coder-plus'],
+  },
+  'qwen-code': {
+    package: '@qwen-code/qwen-code',
+    paths: ['.bin/qwen'],
+    models: [null, 'm1', 'qwen3-coder-plus', 'gpt-5.2'],
+  },
 };
 
-/** Name → path, for the programs that are installed. */
-export function installedPrograms() {
-  const found = Object.entries(places).map(([name, paths]) => [
-    name,
-    paths.map((path) => fileURLToPath(new URL(`node_modules/${path}`, import.meta.url))).find(existsSync),
-  ]);
-  return Object.fromEntries(found.filter(([, path]) => path !== undefined));
+/** The names of all that are pinned. */
+export const pinned = Object.keys(programs);
+
+export const modelsOf = (name) => programs[name].models;
+
+/** Package → version, of some of them, as package.json pins them. */
+export async function packagesOf(names) {
+  const { dependencies } = JSON.parse(await readFile(join(here, 'package.json'), 'utf8'));
+  return Object.fromEntries(
+    names.map((name) => [programs[name].package, dependencies[programs[name].package]]),
+  );
 }
 
-/** The names of all that are pinned. */
-export const pinned = Object.keys(places);
+/** The path of a program below a folder, in the version that is pinned; undefined where it is not there. */
+export async function programIn(folder, name) {
+  const modules = join(folder, 'node_modules');
+  const [[packageName, version]] = Object.entries(await packagesOf([name]));
+  const manifest = await readFile(join(modules, packageName, 'package.json'), 'utf8').catch(() => '{}');
+  if (JSON.parse(manifest).version !== version) return undefined;
+  return programs[name].paths.map((path) => join(modules, path)).find(existsSync);
+}

@@ -1,19 +1,18 @@
-// Installs the pinned agent programs, measures each against a scripted model on this machine, and keeps what was seen in
-// docs/evidence/. `node conformance/run.mjs [NAME…]` measures some; `--no-install` takes what is there; `--quick` leaves the
-// failures of a provider out and keeps nothing.
+// Measures the pinned agent programs against a scripted model on this machine. `node conformance/run.mjs [NAME…]` measures
+// some; without `--quick` it keeps what was seen in docs/evidence/ and beside each adapter. `--quick` tries a few texts and
+// ends of each kind, keeps nothing, and holds what it sees against the measurements that ship.
 import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { adapters as parts } from '../dist/catalog.js';
-import { verifiedLines } from '../dist/cli/harness/verified-lines.js';
 import { systemClock } from '../dist/clock.js';
-import { verifyHarness } from '../dist/deliver/verify/verify.js';
-import { behaviour } from './behaviour.mjs';
+import { install } from './install.mjs';
+import { measure } from './measure.mjs';
 import { writePage } from './page.mjs';
-import { installedPrograms, pinned } from './programs.mjs';
+import { pinned } from './programs.mjs';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
-const evidence = fileURLToPath(new URL('../docs/evidence/', import.meta.url));
+const root = fileURLToPath(new URL('../', import.meta.url));
+const evidence = `${root}docs/evidence/`;
 const quick = process.argv.includes('--quick');
 const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const unknown = names.filter((name) => !pinned.includes(name));
@@ -22,95 +21,59 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-if (!process.argv.includes('--no-install')) {
-  const npm = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
-    cwd: here,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    encoding: 'utf8',
-  });
-  if (npm.status !== 0) {
-    console.log(
-      `SKIPPED: npm cannot install the agent programs here, so nothing was measured: ${npm.stderr?.trim().split('\n').at(-1) ?? npm.error}`,
-    );
-    process.exit(0);
-  }
-}
-
-const programs = installedPrograms();
-const adapters = await Promise.all(parts.map(({ load }) => load()));
-const wanted = names.length === 0 ? pinned : names;
-const missing = wanted.filter((name) => programs[name] === undefined);
-if (missing.length > 0) {
-  console.error(`not installed for ${process.platform}-${process.arch}: ${missing.join(', ')}`);
-  process.exit(1);
-}
-
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => interrupted.abort(signal));
 
-const reports = [];
-const faults = [];
-for (const name of wanted) {
-  const adapter = adapters.find((one) => one.name === name);
-  const program = programs[name];
-  const from = performance.now();
-  const report = await verifyHarness({
-    adapter,
-    adapters,
-    program,
-    model: null,
-    known: adapter.cells,
-    env: process.env,
-    clock: systemClock,
-    signal: interrupted.signal,
-  });
-  const ends = await behaviour({ adapter, adapters, program, version: report.version }, quick);
-  const seconds = Math.round((performance.now() - from) / 1000);
-  const date = new Date(systemClock.now()).toISOString().slice(0, 10);
-  const on = `${date}, ${process.platform}-${process.arch}, Node ${process.versions.node}`;
-  reports.push({ ...report, program: adapter.program, on, behaviour: ends });
-  const lines = [
-    verifiedLines({ status: 'measured', harness: name, report }, true),
-    ...Object.entries(ends).map(endLine),
-    `  (${seconds} s)\n`,
-  ].join('');
-  process.stdout.write(lines);
-  reports.at(-1).lines = lines.trim();
-  faults.push(...report.faults.map((fault) => `${name}: ${fault}`), ...endFaults(name, ends));
+const wanted = names.length === 0 ? pinned : names;
+const { programs, fault, remove } = await install(wanted);
+try {
+  process.exitCode = fault === undefined ? await measureAll() : notInstalled();
+} finally {
+  await remove();
 }
 
-function endLine([name, { exitCode, stopped, ms, requests, toolResults }]) {
-  const end = stopped === null ? `exit code ${exitCode}` : stopped;
-  return `  ${name.padEnd(10)}  ${end}, ${requests} requests${toolResults > 0 ? `, ${toolResults} tool results` : ''}, ${ms} ms\n`;
+function notInstalled() {
+  const why = `npm cannot install ${wanted.join(', ')} here, so nothing was measured: ${fault.said}`;
+  console.log(fault.skip ? `SKIPPED: ${why}` : why);
+  return fault.skip ? 0 : 1;
 }
 
-function endFaults(name, ends) {
-  return Object.entries(ends).flatMap(
-    ([what, { textInEveryRequest, leftProcesses, leftInWorkspace, toolResults }]) => [
-      ...(textInEveryRequest ? [] : [`${name}, ${what}: our text is not in every request`]),
-      ...(leftProcesses === null || leftProcesses.length === 0
-        ? []
-        : [`${name}, ${what}: still there: ${leftProcesses.join('; ')}`]),
-      ...(leftInWorkspace.length === 0
-        ? []
-        : [`${name}, ${what}: left in the workspace: ${leftInWorkspace.join(', ')}`]),
-      ...(what === 'tool call' && toolResults === 0 ? [`${name}: no tool result went back`] : []),
-    ],
-  );
-}
-
-if (!quick) {
-  await mkdir(evidence, { recursive: true });
-  for (const report of reports) {
-    await writeFile(`${evidence}${report.harness}.json`, `${JSON.stringify(report, null, 1)}\n`);
+async function measureAll() {
+  if (programs === undefined) {
+    console.error(`${wanted.join(', ')}: not all of them are built for ${process.platform}-${process.arch}`);
+    return 1;
   }
-  await writePage(evidence);
-  // What is kept is held to the format of everything else here.
-  spawnSync('npx', ['--no-install', 'biome', 'format', '--write', evidence], { stdio: 'ignore' });
+  const adapters = await Promise.all(parts.map(({ load }) => load()));
+  const faults = [];
+  for (const name of wanted) {
+    const adapter = adapters.find((one) => one.name === name);
+    const options = {
+      ...{ adapter, adapters, program: programs[name], known: adapter.cells },
+      ...{ env: process.env, clock: systemClock, signal: interrupted.signal },
+    };
+    const measured = await measure(options, quick);
+    process.stdout.write(`${measured.report.lines}\n\n`);
+    faults.push(...measured.faults.map((one) => `${name}: ${one}`));
+    if (!quick) await keep(name, measured);
+  }
+  if (!quick) {
+    await writePage(evidence);
+    // What is kept is held to the format of everything else here.
+    spawnSync(
+      'npx',
+      ['--no-install', 'biome', 'format', '--write', evidence, `${root}src/deliver/harnesses`],
+      {
+        cwd: root,
+        stdio: 'ignore',
+      },
+    );
+  }
+  console.log(faults.length === 0 ? 'no faults' : `${faults.length} faults:\n- ${faults.join('\n- ')}`);
+  return faults.length === 0 ? 0 : 1;
 }
 
-if (faults.length > 0) {
-  console.log(`\n${faults.length} faults:\n${faults.map((fault) => `- ${fault}`).join('\n')}`);
-  process.exit(1);
+async function keep(name, { report, cells }) {
+  await mkdir(evidence, { recursive: true });
+  await writeFile(`${evidence}${name}.json`, `${JSON.stringify(report, null, 1)}\n`);
+  await writeFile(`${root}src/deliver/harnesses/${name}/cells.json`, `${JSON.stringify(cells, null, 2)}\n`);
 }
-console.log('\nno faults');

@@ -21,7 +21,7 @@ export function verifiedLines(one: Verified, named: boolean): string {
 }
 
 function reportLines(report: HarnessReport): readonly string[] {
-  const { harness, version, modelFamily, intents, resume, intrusion, side, drift, faults } = report;
+  const { harness, version, modelFamily, intents, resume, twice, intrusion, side, drift, faults } = report;
   const cells = intents.flatMap((one) => one.cells);
   const builtIn = cells.find(({ builtInBytes }) => builtInBytes !== null)?.builtInBytes;
   return [
@@ -29,6 +29,10 @@ function reportLines(report: HarnessReport): readonly string[] {
     ...table(cells),
     ...intents.flatMap(refusedLines),
     ...resume.filter(({ fault }) => fault === null).map(resumeLine),
+    ...twice.map(
+      ({ intent, control, counts }) =>
+        `  ${intent}: ${control} given twice, ours last: ${counts === null ? 'it ends without a request' : countsText[counts]}`,
+    ),
     ...intrusion
       .filter(({ fault }) => fault === null)
       .flatMap(({ intent, planted, reached, ours }) => [
@@ -73,6 +77,13 @@ function resumeLine({ intent, sameText, otherText }: ResumeReport): string {
   const copies = sameText === null ? 'unknown' : sameText.join(' and ');
   return `  ${intent}, resumed once and twice: the text stands ${copies} times; resumed with another text: ${otherText ?? 'unknown'}`;
 }
+
+const countsText = {
+  last: 'ours counts',
+  first: 'the other counts',
+  both: 'both stand there',
+  neither: 'neither is there',
+} as const;
 
 const placeText = ({ field, index }: Position) => (index === null ? field : `${field}[${index}]`);
 

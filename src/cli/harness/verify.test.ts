@@ -105,6 +105,10 @@ test('a report as a person reads it', () => {
       { intent: 'append', cells: [lost], traps: [], fault: null },
     ],
     resume: [{ intent: 'replace', sameText: [1, 1], otherText: 'old', fault: null }],
+    twice: [
+      { intent: 'replace', control: '--x', counts: 'last' },
+      { intent: 'append', control: '--y', counts: null },
+    ],
     intrusion: [
       {
         intent: 'replace',
@@ -143,6 +147,8 @@ test('a report as a person reads it', () => {
       '  append base   NOT DELIVERED  nowhere             nothing beside  byte for byte',
       '  replace: refused before anything is started: nul',
       '  replace, resumed once and twice: the text stands 1 and 1 times; resumed with another text: old',
+      '  replace: --x given twice, ours last: ours counts',
+      '  append: --y given twice, ours last: it ends without a request',
       '  replace: of 50 files that others could have left, 1 reached the model; our text: equal',
       '    .env of the workspace speaks at instructions',
       '  1 requests beside the task: 90 B "Write a title"',

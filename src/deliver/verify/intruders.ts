@@ -106,7 +106,14 @@ export const intruders: readonly Intruder[] = [
     '.config/opencode/opencode.json',
     json((mark) => ({ agent: { build: { prompt: mark } } })),
   ),
-  config('workspace', '.opencode/plugin/intruder.js', plugin),
+  ...(['workspace', 'user'] as const).flatMap((where) => [
+    config(where, '.opencode/plugin/intruder.js', plugin),
+    config(
+      where,
+      '.opencode/opencode.json',
+      json((mark) => ({ agent: { build: { prompt: mark } } })),
+    ),
+  ]),
   config('user', '.config/opencode/plugin/intruder.js', plugin),
 ];
 

@@ -14,7 +14,7 @@ import {
   residueOf,
 } from './observe.ts';
 import type { Seen, Stage } from './stage.ts';
-import { apart, namedFile, plain, single, type Trap, together } from './traps.ts';
+import { allTraps, namedFile, plain, type Trap, type TrapSet, together } from './traps.ts';
 
 export interface TrapResult {
   readonly trait: TextTrait;
@@ -54,13 +54,14 @@ export async function measureIntent(
   intent: Intent,
   head: CellHead,
   builtIn: BuiltIn | null,
+  set: TrapSet = allTraps,
 ): Promise<MeasuredIntent> {
   const seen = await stage.turn({ intent, text: plain.text });
   const [request] = seen.main;
   if (request === undefined)
     return { report: { intent, cells: [], traps: [], fault: whyNothing(seen) }, seen, place: undefined };
   const place = placeOf(request, plain.text);
-  const traps = place === undefined ? [] : await springAll(stage, intent, place, request);
+  const traps = place === undefined ? [] : await springAll(stage, intent, set, place, request);
   const base = cellOf(head, intent, 'base', request, traps, builtIn);
   const exact = intent === 'replace' ? [await exactCell(stage, seen, base, builtIn)] : [];
   return { report: { intent, cells: [base, ...exact], traps, fault: null }, seen, place };
@@ -140,15 +141,29 @@ async function exactCell(stage: Stage, seen: Seen, base: Cell, builtIn: BuiltIn 
 async function springAll(
   stage: Stage,
   intent: Intent,
+  { alone, joined }: TrapSet,
   place: Place,
   plainRequest: ModelRequest,
 ): Promise<readonly TrapResult[]> {
   const results: TrapResult[] = [];
-  for (const trap of single) results.push(...(await spring(stage, intent, trap, place, plainRequest)));
-  const all = await spring(stage, intent, together, place, plainRequest);
+  // What the plan refuses by itself needs no turn, and would have the others refused with it.
+  const carried = joined.filter((trap) => whyRefused(stage, intent, trap) === null);
+  const each = [...alone, ...joined.filter((trap) => !carried.includes(trap))];
+  for (const trap of each) results.push(...(await spring(stage, intent, trap, place, plainRequest)));
+  const all = await spring(stage, intent, together(carried), place, plainRequest);
   if (all.every(({ outcome }) => outcome === 'equal')) return [...results, ...all];
-  for (const trap of apart) results.push(...(await spring(stage, intent, trap, place, plainRequest)));
+  for (const trap of carried) results.push(...(await spring(stage, intent, trap, place, plainRequest)));
   return results;
+}
+
+function whyRefused(stage: Stage, intent: Intent, { text }: Trap): string | null {
+  try {
+    stage.plan({ intent, text });
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof DeliverError && thrown.kind === 'refused') return thrown.message;
+    throw thrown;
+  }
 }
 
 async function spring(
@@ -160,18 +175,15 @@ async function spring(
 ): Promise<readonly TrapResult[]> {
   const result = (outcome: TrapResult['outcome'], detail: string | null = null) =>
     trap.traits.map((trait) => ({ trait, outcome, detail }));
-  try {
-    const seen = await stage.turn({ intent, text: trap.text });
-    const [request] = seen.main;
-    if (request === undefined) return result('failed', whyNothing(seen));
-    if (copiesOf(request, namedFile.text) > 0)
-      return result('altered', 'the file that the text names was read');
-    if (trap.text === '') return result(...emptyArrival(intent, request, plainRequest));
-    return result(arrivalOf(request, trap, place));
-  } catch (thrown) {
-    if (thrown instanceof DeliverError && thrown.kind === 'refused') return result('refused', thrown.message);
-    throw thrown;
-  }
+  const refused = whyRefused(stage, intent, trap);
+  if (refused !== null) return result('refused', refused);
+  const seen = await stage.turn({ intent, text: trap.text });
+  const [request] = seen.main;
+  if (request === undefined) return result('failed', whyNothing(seen));
+  if (copiesOf(request, namedFile.text) > 0)
+    return result('altered', 'the file that the text names was read');
+  if (trap.text === '') return result(...emptyArrival(intent, request, plainRequest));
+  return result(arrivalOf(request, trap, place));
 }
 
 /** An empty text replaces by nothing, and adds nothing: what stands above may then not be more than beside a text. */

@@ -40,10 +40,27 @@ export async function measureResume(stage: Stage, intent: Intent): Promise<Resum
   };
 }
 
-function whichOf(request: ModelRequest): ResumeReport['otherText'] {
+function whichOf(request: ModelRequest): NonNullable<ResumeReport['otherText']> {
   const [old, now] = [copiesOf(request, first) > 0, copiesOf(request, other) > 0];
   if (old) return now ? 'both' : 'old';
   return now ? 'new' : 'neither';
+}
+
+export interface TwiceReport {
+  readonly intent: Intent;
+  /** The flag of the command that stood there twice. */
+  readonly control: string;
+  /** Which text the model gets; null where the program ends without a request. */
+  readonly counts: 'last' | 'first' | 'both' | 'neither' | null;
+}
+
+/** Gives another text to the flag of an intent before ours. A plan never does; a wrapper around the program may. */
+export async function measureTwice(stage: Stage, intent: Intent, control: string): Promise<TwiceReport> {
+  const seen = await stage.turn({ intent, text: first, flagBefore: other });
+  const [request] = seen.main;
+  if (request === undefined) return { intent, control, counts: null };
+  const counts = { old: 'last', new: 'first', both: 'both', neither: 'neither' } as const;
+  return { intent, control, counts: counts[whichOf(request)] };
 }
 
 /** Programs name their session in their first lines, each by a word of its own. */

@@ -8,7 +8,7 @@ import { driftOf } from './drift.ts';
 import { isHonoured } from './measure-intent.ts';
 import { sessionIdOf } from './measure-session.ts';
 import { arrivalOf, copiesOf, holdsText, isAbove, placeOf, residueOf } from './observe.ts';
-import { apart, plain, single, type Trap, together } from './traps.ts';
+import { allTraps, fewTraps, plain, type Trap, together } from './traps.ts';
 
 function request(system: readonly string[], user = 'task') {
   const body = {
@@ -103,13 +103,26 @@ test('where the prompt of the vendor was never seen, nobody can say that it is g
 });
 
 test('each trap has the traits it is named for, and a mark inside it', () => {
-  const all = [...single, ...apart, together];
+  const { alone, joined } = allTraps;
+  const all = [...alone, ...joined, together(joined)];
   for (const trap of all) {
     expect(traitsOf(trap.text)).toEqual(expect.arrayContaining([...trap.traits]));
     expect(trap.text).toContain(trap.mark);
   }
   expect(new Set(all.flatMap(({ traits }) => traits))).toEqual(new Set(textTraits));
-  expect(apart.flatMap(({ traits }) => traits)).toEqual(together.traits);
+  expect(together(joined).traits).toEqual(joined.flatMap(({ traits }) => traits));
+  expect(together(joined.slice(1, 2)).text).toBe(joined[1]?.text.replace('canary-quotes', 'canary-together'));
+});
+
+test('a few traps are one of each kind and those that are known to suffer, each of them by itself', () => {
+  const namesOf = (known: Parameters<typeof fewTraps>[0]) =>
+    Object.values(fewTraps(known)).map((traps: readonly Trap[]) => traps.map(({ name }) => name));
+  const joined = allTraps.joined.map(({ name }) => name);
+  expect(namesOf([])).toEqual([['empty', 'leading-dash', 'file-name'], joined]);
+  expect(namesOf(['bom', 'nul'])).toEqual([
+    ['empty', 'leading-dash', 'bom', 'file-name', 'nul'],
+    joined.filter((name) => name !== 'nul'),
+  ]);
 });
 
 test.each([

@@ -38,6 +38,8 @@ export interface Wish {
   readonly task?: string;
   /** The vendor's session that is continued; by default a new one in an empty home. */
   readonly resume?: string | null;
+  /** A text that stands before ours at the same flag of the command, as a wrapper around the program would put it. */
+  readonly flagBefore?: string;
 }
 
 export interface Seen {
@@ -118,7 +120,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       await stage.plant('workspace', namedFile.name, namedFile.text);
     },
     async turn(wish) {
-      const plan = stage.plan(wish);
+      const planned = stage.plan(wish);
+      const plan = wish.flagBefore === undefined ? planned : flagTwice(planned, wish.flagBefore);
       if ((wish.resume ?? null) === null) await rm(home, { recursive: true, force: true });
       await mkdir(home, { recursive: true, mode: 0o700 });
       exchanges = [];
@@ -161,6 +164,15 @@ function planned(
     },
     { measured: [claimed({ adapter, version, model }, intent, fidelity)], unmeasured: 'warn', adapters },
   );
+}
+
+/** The same plan with the intent's flag given once more, and before ours. */
+function flagTwice(plan: DeliveryPlan, text: string): DeliveryPlan {
+  const flag = plan.controls[0]?.control ?? '';
+  const at = plan.argv.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  const file = { path: 'before.md', text, until: 'run' } as const;
+  const more = plan.argv[at] === flag ? [flag, join(plan.home, file.path)] : [`${flag}=${text}`];
+  return { ...plan, argv: plan.argv.toSpliced(at, 0, ...more), files: [...plan.files, file] };
 }
 
 // What is to be measured may not be held against itself: for its own measurement a control is taken at its word.

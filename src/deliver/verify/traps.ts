@@ -32,30 +32,29 @@ const nul = (mark: string) => `${mark} has a NUL here:\0 and goes on.`;
 const large = (mark: string) => largeText(mark, 200 * 1024);
 
 /** Of the traits that do not exclude each other: each by itself. */
-export const apart: readonly Trap[] = [
-  trap('rule-line', ['rule-line'], header),
-  trap('quotes', ['quotes'], quotes),
-  trap('braces', ['braces'], braces),
-  trap('dollar-brace', ['dollar-brace'], dollars),
-  trap('backtick', ['backtick'], backticks),
-  trap('non-ascii', ['non-ascii'], nonAscii),
-  trap('crlf', ['crlf'], crlf),
-  trap('nul', ['nul'], nul),
-  trap('large', ['large'], large),
+const makers: readonly (readonly [TextTrait, (mark: string) => string])[] = [
+  ['rule-line', header],
+  ['quotes', quotes],
+  ['braces', braces],
+  ['dollar-brace', dollars],
+  ['backtick', backticks],
+  ['non-ascii', nonAscii],
+  ['crlf', crlf],
+  ['nul', nul],
+  ['large', large],
 ];
 
-/** All of them in one text, which is tried first: only if it suffers is each tried by itself. */
-export const together = trap(
-  'together',
-  apart.flatMap(({ traits }) => traits),
-  (mark) =>
-    [header, quotes, braces, dollars, backticks, nonAscii, crlf, nul, large]
-      .map((text) => text(mark))
-      .join('\n'),
-);
+const apart: readonly Trap[] = makers.map(([trait, text]) => trap(trait, [trait], text));
+
+/** Some of those in one text, which is tried first: only if it suffers is each tried by itself. */
+export function together(traps: readonly Trap[]): Trap {
+  const traits = traps.flatMap((one) => one.traits);
+  const parts = makers.filter(([trait]) => traits.includes(trait));
+  return trap('together', traits, (mark) => parts.map(([, text]) => text(mark)).join('\n'));
+}
 
 /** Those that exclude each other: what stands at the beginning of a text, or is all of it. */
-export const single: readonly Trap[] = [
+const single: readonly Trap[] = [
   { name: 'empty', traits: ['empty'], text: '', mark: '' },
   trap('leading-dash', ['leading-dash'], (mark) => `--help is no option here, ${mark}.`),
   trap('leading-at', ['leading-at'], (mark) => `@${namedFile.name} is no file here, ${mark}.`),
@@ -75,4 +74,26 @@ function largeText(mark: string, bytes: number): string {
     size += line.length + 1;
   }
   return `${lines.join('\n')}\n${mark} ends.`;
+}
+
+/** What a control is tried with. */
+export interface TrapSet {
+  /** Each in a turn of its own. */
+  readonly alone: readonly Trap[];
+  /** In one text, and by themselves only if that suffers. */
+  readonly joined: readonly Trap[];
+}
+
+export const allTraps: TrapSet = { alone: single, joined: apart };
+
+const oneOfEachKind = ['empty', 'leading-dash', 'file-name'];
+
+/** One of each kind, and all that are known to suffer. */
+export function fewTraps(known: readonly TextTrait[]): TrapSet {
+  const suffers = (one: Trap) => one.traits.some((trait) => known.includes(trait));
+  const kinds = single.filter((one) => oneOfEachKind.includes(one.name) || suffers(one));
+  return {
+    alone: [...kinds, ...apart.filter(suffers)],
+    joined: apart.filter((one) => !suffers(one)),
+  };
 }

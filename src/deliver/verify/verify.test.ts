@@ -87,6 +87,9 @@ test('an honest program: every cell, every trap, resume, files of others; and no
   expect(report.resume).toEqual(
     ['replace', 'append'].map((intent) => ({ intent, sameText: [1, 1], otherText: 'new', fault: null })),
   );
+  expect(report.twice).toEqual(
+    ['replace', 'append'].map((intent) => ({ intent, control: `--${intent}`, counts: 'first' })),
+  );
   expect(report.intrusion.map(({ reached, ours }) => ({ reached, ours }))).toEqual([
     { reached: [], ours: 'equal' },
     { reached: [], ours: 'equal' },
@@ -98,6 +101,36 @@ test('an honest program: every cell, every trap, resume, files of others; and no
     faults: [],
   });
   expect(await stages()).toEqual(before);
+}, 120_000);
+
+test('a short measurement: one trap of each kind and what is known to suffer, one resume', async () => {
+  const { adapter, program, remove } = await fakeHarness('careless');
+  opened.push(remove);
+  const known: Cell = {
+    ...head,
+    intent: 'append',
+    control: '--append',
+    fidelity: 'base',
+    delivered: true,
+    position: null,
+    residue: { bytes: 0, firstWords: '' },
+    builtInBytes: null,
+    byteEquality: true,
+    altered: ['bom'],
+  };
+  const short = await verifyHarness({
+    ...{ ...surroundings, adapter, adapters: [adapter], program, known: [known] },
+    depth: 'short',
+  });
+  expect(short.intents.map(({ cells }) => cells[0]?.altered)).toEqual([['file-name'], ['bom', 'file-name']]);
+  expect(short.intents[0]?.traps.map(({ trait }) => trait)).not.toContain('leading-at');
+  expect(short).toMatchObject({ resume: [{ intent: 'replace' }], twice: [], faults: [] });
+  expect(short.intrusion.map(({ intent }) => intent)).toEqual(['replace', 'append']);
+  const cells = await verifyHarness({
+    ...{ ...surroundings, adapter, adapters: [adapter], program, known: [known] },
+    depth: 'cells',
+  });
+  expect(cells).toMatchObject({ intents: short.intents, resume: [], intrusion: [] });
 }, 120_000);
 
 const allTraits = [

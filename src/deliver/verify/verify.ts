@@ -12,10 +12,13 @@ import {
   type IntrusionReport,
   measureIntrusion,
   measureResume,
+  measureTwice,
   type ResumeReport,
+  type TwiceReport,
 } from './measure-session.ts';
 import { firstWords, isAbove } from './observe.ts';
 import { openStage } from './stage.ts';
+import { allTraps, fewTraps, type TrapSet } from './traps.ts';
 import { runTurn } from './turn.ts';
 
 export interface VerifyOptions {
@@ -33,6 +36,11 @@ export interface VerifyOptions {
   readonly signal: AbortSignal;
   /** Of one turn; by default two minutes. */
   readonly timeoutMs?: number;
+  /**
+   * `full` by default. `short` tries one text of each kind and those that known cells say suffer, and resumes for one
+   * intent alone; `cells` does the same without sessions and without files of others.
+   */
+  readonly depth?: 'full' | 'short' | 'cells';
   /** Told what is being measured now. */
   readonly progress?: (what: string) => void;
 }
@@ -50,6 +58,7 @@ export interface HarnessReport {
   readonly modelFamily: string;
   readonly intents: readonly IntentReport[];
   readonly resume: readonly ResumeReport[];
+  readonly twice: readonly TwiceReport[];
   readonly intrusion: readonly IntrusionReport[];
   readonly side: readonly SideRequest[];
   readonly drift: readonly Drift[];
@@ -61,7 +70,7 @@ const turnTimeoutMs = 120_000;
 
 /** Runs the program some forty times against a scripted model on this machine; nothing of it stays. */
 export async function verifyHarness(options: VerifyOptions): Promise<HarnessReport> {
-  const { adapter, model, known, progress = () => {} } = options;
+  const { adapter, model, known, depth = 'full', progress = () => {} } = options;
   const timeoutMs = options.timeoutMs ?? turnTimeoutMs;
   const version = await versionOf(options, timeoutMs);
   const stage = await openStage({ ...options, version, timeoutMs });
@@ -74,24 +83,25 @@ export async function verifyHarness(options: VerifyOptions): Promise<HarnessRepo
     );
     const measured: IntentReport[] = [];
     const resume: ResumeReport[] = [];
+    const twice: TwiceReport[] = [];
     const intrusion: IntrusionReport[] = [];
     const side = new Map<string, SideRequest>();
     for (const intent of able) {
       options.signal.throwIfAborted();
       progress(intent);
-      const { report, seen, place } = await measureIntent(
-        stage,
-        intent,
-        headOf(options, version, intent),
-        builtIn,
-      );
+      const head = headOf(options, version, intent);
+      const traps = depth === 'full' ? allTraps : fewFor(head, intent, known);
+      const { report, seen, place } = await measureIntent(stage, intent, head, builtIn, traps);
       measured.push(report);
       for (const one of seen.side.map(sideRequest)) side.set(one.firstWords, one);
       // The lower surface is where files of others belong.
-      if (intent === 'context') continue;
+      if (intent === 'context' || depth === 'cells') continue;
       options.signal.throwIfAborted();
       progress(`${intent}, sessions and files of others`);
-      if (adapter.resume !== 'none') resume.push(await measureResume(stage, intent));
+      if (adapter.resume !== 'none' && (depth === 'full' || resume.length === 0))
+        resume.push(await measureResume(stage, intent));
+      if (depth === 'full' && head.control.startsWith('--'))
+        twice.push(await measureTwice(stage, intent, head.control));
       intrusion.push(await measureIntrusion(stage, intent, place));
     }
     options.signal.throwIfAborted();
@@ -103,6 +113,7 @@ export async function verifyHarness(options: VerifyOptions): Promise<HarnessRepo
       modelFamily: adapter.family(model),
       intents: measured,
       resume,
+      twice,
       intrusion,
       side: [...side.values()],
       drift: cells.flatMap((cell) => driftOf(cell, known)),
@@ -111,6 +122,14 @@ export async function verifyHarness(options: VerifyOptions): Promise<HarnessRepo
   } finally {
     await stage.close();
   }
+}
+
+/** What suffered on one family of models is tried on each. */
+function fewFor(head: CellHead, intent: Intent, known: readonly Cell[]): TrapSet {
+  const same = known.filter(
+    (cell) => cell.harness === head.harness && cell.version === head.version && cell.intent === intent,
+  );
+  return fewTraps(same.flatMap(({ altered }) => altered));
 }
 
 function headOf({ adapter, model, clock }: VerifyOptions, version: string | null, intent: Intent): CellHead {
