@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../clock.ts';
+import { jsonDigest } from '../digest.ts';
 import { thisHolder } from '../ledger/holder.ts';
 import { openJournal, readJournal } from './journal.ts';
 import { planTrials } from './plan.ts';
@@ -67,6 +68,19 @@ test.each<[string, (lines: string[]) => string[]]>([
   await expect(readJournal(record)).rejects.toMatchObject({ code: 'prove.record-damaged' });
   await expect(open()).rejects.toMatchObject({ code: 'prove.record-damaged' });
   expect(await readdir(record)).toEqual(['journal.jsonl']);
+});
+
+test('a line that was written anew, with a hash of its own, does not fit the next one', async () => {
+  await begun(3);
+  const lines = (await readFile(file(), 'utf8')).split('\n').slice(0, -1);
+  const { n, before, entry } = JSON.parse(lines[2] ?? '');
+  const forged = { n, before, entry: { ...entry, row: { ...entry.row, score: 0 } } };
+  lines[2] = JSON.stringify({ ...forged, hash: jsonDigest(forged) });
+  await writeFile(file(), `${lines.join('\n')}\n`);
+  await expect(readJournal(record)).rejects.toMatchObject({
+    code: 'prove.record-damaged',
+    details: { line: 4 },
+  });
 });
 
 test('a second writer is refused while the first is there', async () => {

@@ -100,7 +100,12 @@ describe('each trial', () => {
   });
 
   test.each<[string, Told, RegExp]>([
-    ['another text', { system: 'Answer questions.\nAnd be nice.' }, /text is not the one of its arm/],
+    ['another text', { system: 'Answer questions.\nAnd be nice.' }, /^its text is not the one of its arm/],
+    [
+      'another text that was sent',
+      { sent: 'Answer questions.\nAnd be nice.' },
+      /text that was sent is not the one/,
+    ],
     ['another model', { model: 'local/other' }, /its model is local\/other/],
     ['another model that answers', { modelSeen: 'cheap-1' }, /cheap-1 answered/],
   ])('with %s is invalid and never counted for the other arm', async (_what, told, reason) => {

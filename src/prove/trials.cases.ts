@@ -96,6 +96,8 @@ export interface Told {
   readonly model?: string;
   readonly modelSeen?: string;
   readonly system?: string;
+  /** What was sent, where that is not what the run says it was given. */
+  readonly sent?: string;
   /** The raw response; a new one each time unless given. */
   readonly response?: string;
   readonly timeMs?: number;
@@ -115,7 +117,9 @@ export function executeBy(
     count += 1;
     const { answer = 'yes', status = 'completed', timeMs = 100, model = 'local/scripted' } = told;
     const text = blobOf(told.system ?? composition.text);
-    const system = blobOf(JSON.stringify({ role: 'system', content: told.system ?? composition.text }));
+    const system = blobOf(
+      JSON.stringify({ role: 'system', content: told.sent ?? told.system ?? composition.text }),
+    );
     const task = blobOf(request.task);
     const response = blobOf(told.response ?? `response ${count} ${systemClock.id('x')}`);
     const said = blobOf(answer);
