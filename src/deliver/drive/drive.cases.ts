@@ -134,6 +134,8 @@ export async function openDriveRig(
     async close() {
       await store.close();
       const strays = await straysOf(root);
+      // Also where a test failed, nothing may outlive it.
+      for (const pid of strays) process.kill(Number(pid), 'SIGKILL');
       await rm(root, { recursive: true, force: true });
       if (strays.length > 0) throw new Error(`left running: ${strays.join(', ')}`);
     },
