@@ -51,6 +51,8 @@ export function laneHost(options: LaneOptions): Host & { readonly firstUsed: () 
     firstUsed: () => options.prepaid && !prepaid,
     record: (events, blobs) => part.record(told(events), blobs),
     note: (events, blobs) => part.note(told(events), blobs),
+    // The only output that a conversation spends without asking is its answer, charged as the value of the step.
+    spend: ({ outputBytes: _, ...rest }) => part.spend(rest),
     reserve(amount) {
       if (amount.modelCalls === undefined) return allotment.reserve(amount);
       if (!prepaid) return allotment.reserve(amount.turns === undefined ? amount : { ...amount, steps: 1 });

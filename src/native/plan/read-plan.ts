@@ -82,7 +82,7 @@ function readStep(json: unknown, path: string, depth: number): Step {
       const provider = fields.provider === undefined ? null : textIn(fields, 'provider', path, 256);
       const options = readOptions(fields.options ?? {}, path);
       const prompt = value('prompt');
-      if (prompt.kind === 'literal' && (typeof prompt.value !== 'string' || prompt.value.trim() === ''))
+      if (prompt.kind === 'literal' && typeof prompt.value === 'string' && prompt.value.trim() === '')
         throw new Rejected('invalid_field', path, { name: 'prompt' });
       return { op: 'model', provider, prompt, options, bind: bind() };
     }

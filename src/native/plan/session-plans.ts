@@ -1,5 +1,7 @@
 /** The plans of a native session: what they are checked against, and the seat in which they are executed. */
+
 import { plainComposition } from '../../compose/plain.ts';
+import type { Policies } from '../../compose/policies.ts';
 import type { Host, Session, TaskInput } from '../../harness.ts';
 import { type ExactJson, isRecord, parseExactJson } from '../../protocol/json.ts';
 import type { HarnessOutcome } from '../../protocol/outcome.ts';
@@ -8,7 +10,6 @@ import { type CallEnd, type CallHeld, fromOutput, type ReadyCall, type RunPlanCa
 import { ContextError } from '../context/errors.ts';
 import type { GivenContext, SessionContexts } from '../context/session-contexts.ts';
 import type { Model } from '../model/model.ts';
-import type { PolicyOptions } from '../policies/session-policies.ts';
 import { cancelled, type RequestOptions } from '../request.ts';
 import { projectTools } from '../surface.ts';
 import { wholeText } from '../tool/result-text.ts';
@@ -49,7 +50,7 @@ export interface Looping {
     readonly tools: readonly Tool[];
     readonly options: RequestOptions;
     /** Those of the session's own conversation; the lanes of a plan have none. */
-    readonly policies?: PolicyOptions;
+    readonly policies?: Policies;
   };
   readonly contexts: SessionContexts | undefined;
   readonly numbers: TurnNumbers;
