@@ -1,0 +1,32 @@
+/** Killed at any point of its life, a run ends as completed or honestly unknown: nothing is sent twice, nothing seen is lost. */
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { runCampaign } from './crash/campaign.ts';
+
+// The whole campaign is `npm run test:crash`: every point of a run of ten turns, and kills at any moment besides.
+const whole = process.env.WRIT_CRASH === 'whole';
+const seed = Number(process.env.WRIT_CRASH_SEED ?? 20_261_130);
+
+test(`${whole ? 'killed at every point' : '50 kills'}`, async () => {
+  const began = performance.now();
+  const report = await runCampaign(
+    whole
+      ? { turns: 10, anyMoment: 60, seed, onKill: (kills, at) => kills % 50 === 0 && console.log(kills, at) }
+      : { turns: 2, points: 45, anyMoment: 5, seed },
+  );
+  const seconds = Math.round((performance.now() - began) / 1000);
+  if (whole) {
+    const text = JSON.stringify({ seed, node: process.version, seconds, ...report }, null, 2);
+    writeFileSync('docs/evidence/crash-campaign.json', `${text}\n`);
+  }
+  expect(report.faults).toEqual([]);
+  expect(report).toMatchObject({
+    secondDispatches: 0,
+    lostObservations: 0,
+    ended: { completed: report.runs },
+  });
+  expect(report.kills).toBeGreaterThanOrEqual(whole ? 500 : 50);
+  // A kill changes the way of a run; what no run reaches any more is named, and is little.
+  expect(report.pointsNotReached.length).toBeLessThan(report.pointsAnnounced * 0.02 + 1);
+  for (const one of Object.values(report.effects)) expect(one.ok).toBeGreaterThan(0);
+}, 7_200_000);
