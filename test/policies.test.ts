@@ -154,3 +154,29 @@ test('idle-done ends a run that has changed, checked and compacted, and only tal
   expect([result.status, result.answer]).toEqual(['completed', 'it works, I said']);
   expect(spoken(events)).toEqual(['completion']);
 });
+
+test('a request whose answer stood still is sent again, once, and nothing of the half answer is kept', async () => {
+  const hang = { text: 'half an ans', usage, ending: 'hang' as const };
+  const { run, events, provider } = await opened({
+    policies: { 'stall-recovery': {} },
+    limits: { idleTimeoutMs: 60, firstByteTimeoutMs: 2_000 },
+    script: [hang, say('whole'), lookStep(), hang, hang],
+  });
+  expect((await run('go')).answer).toBe('whole');
+  expect(provider.requests[1]?.raw).toBe(provider.requests[0]?.raw);
+  const faults = () => events.flatMap((event) => (event.type === 'model-fault' ? [event.error.code] : []));
+  expect(faults()).toEqual(['model.stalled']);
+  // With one retry a second standstill is the end; the call that came before is not made again.
+  const second = await run('go on');
+  expect([second.status, second.error?.code]).toEqual(['failed', 'model.stalled']);
+  expect(provider.requests).toHaveLength(5);
+  expect(events.filter((event) => event.type === 'tool-result')).toHaveLength(1);
+});
+
+test('without the policy a standstill is the end at once', async () => {
+  const { run } = await opened({
+    limits: { idleTimeoutMs: 60 },
+    script: [{ text: 'half', usage, ending: 'hang' }],
+  });
+  expect((await run('go')).error?.code).toBe('model.stalled');
+});

@@ -4,6 +4,7 @@ import { plainComposition } from '../src/compose/plain.ts';
 import { sha256 } from '../src/digest.ts';
 import type { Store } from '../src/ledger/store.ts';
 import { memoryStore } from '../src/ledger/stores/memory.ts';
+import type { HttpLimits } from '../src/native/model/http-model.ts';
 import { resolveModel } from '../src/native/model/providers.ts';
 import { type NativeOptions, native } from '../src/native/native.ts';
 import type { Tool } from '../src/native/tool/tool.ts';
@@ -31,6 +32,7 @@ export interface RigOptions {
   readonly contexts?: NativeOptions['contexts'];
   readonly root?: NonNullable<NativeOptions['root']>;
   readonly plans?: NonNullable<NativeOptions['plans']>;
+  readonly limits?: Partial<HttpLimits>;
   readonly policies?: NativeOptions['policies'];
   readonly offer?: NonNullable<NativeOptions['offer']>;
   readonly prices?: Readonly<Record<string, { prompt: number; completion: number }>>;
@@ -54,6 +56,7 @@ export async function openRig(options: RigOptions): Promise<Rig> {
     env: {},
     baseUrl: provider.url,
     ...(prices === undefined ? {} : { prices }),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
   const all = [...tools, ...(offer?.tools ?? [])];
   const capabilities = [...new Set(all.map((tool) => tool.capability))];

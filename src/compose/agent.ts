@@ -11,6 +11,7 @@ import {
   type StatedFacts,
   type ToolOffer,
 } from './facts.ts';
+import type { Policies } from './policies.ts';
 import type { Skill, WantedSkills } from './skills.ts';
 import type { SurfaceMode } from './surface/mode.ts';
 import type { Template } from './template.ts';
@@ -93,6 +94,7 @@ export interface Agent {
   readonly mcp: ReadonlyMap<string, McpServer>;
   /** How a session chooses from what its servers offer; null tokens are as many as is usual for the mode. */
   readonly surface: { readonly mode: SurfaceMode; readonly tokens: number | null };
+  readonly policies: Policies;
   readonly model: string | null;
   readonly budget: BudgetLimits;
   readonly deliver: { readonly intent: Intent | null; readonly fidelity: Fidelity | null };

@@ -1,10 +1,10 @@
 /** Our own harness: a model of the caller's choice, the tools of the agent, and the direct loop between them. */
+import type { Policies } from '../compose/policies.ts';
 import type { Harness } from '../harness.ts';
 import { checkGiven, type GivenContext } from './context/session-contexts.ts';
 import type { Model } from './model/model.ts';
 import { planLimits } from './plan/limits.ts';
 import { admitPlan, type PlanOptions, type Root } from './plan/session-plans.ts';
-import type { PolicyOptions } from './policies/session-policies.ts';
 import { defaultRequestOptions, type RequestOptions } from './request.ts';
 import { openSession } from './session.ts';
 import { type Offer, offerTokensUsual, projectTools } from './surface.ts';
@@ -24,7 +24,7 @@ export interface NativeOptions {
   readonly root?: Root;
   readonly plans?: PlanOptions;
   /** What may speak to the model or stop the run beside it, by name. */
-  readonly policies?: PolicyOptions;
+  readonly policies?: Policies;
 }
 
 /** The native harness. It enforces every guarantee that a harness can declare. */

@@ -1,4 +1,5 @@
 /** The direct loop: ask the model, check its whole answer, settle its calls, ask again, until there is text or an end. */
+import type { Policies } from '../compose/policies.ts';
 import { blobOf } from '../digest.ts';
 import type { Host, OpenSession, Session, TaskInput } from '../harness.ts';
 import type { EventBody } from '../protocol/events.ts';
@@ -12,14 +13,14 @@ import type { Model } from './model/model.ts';
 import { decideRoot } from './plan/decide.ts';
 import type { TurnNumbers } from './plan/seat.ts';
 import { type Looping, openSessionPlans, type PlanOptions, type Root } from './plan/session-plans.ts';
-import { openPolicies, type PolicyOptions, type Said, stallRetries } from './policies/session-policies.ts';
+import { openPolicies, type Said, stallRetries } from './policies/session-policies.ts';
 import { type Answered, askModel, type RequestOptions } from './request.ts';
 import { surfaceNotice } from './surface.ts';
 import type { Tool } from './tool/tool.ts';
 import { type Batch, laneEvents, transcriptOf } from './transcript.ts';
 
 export interface SessionParts {
-  readonly policies?: PolicyOptions;
+  readonly policies?: Policies;
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly options: RequestOptions;

@@ -1,6 +1,8 @@
 /** Builds the native harness that a session's origin describes: its model, its tools, and the secrets among them. */
 import { tools as catalogTools, vocabulary } from '../../catalog.ts';
 import { namingMend } from '../../compose/nearest.ts';
+import type { Policies } from '../../compose/policies.ts';
+import type { HttpLimits } from '../../native/model/http-model.ts';
 import { resolveModel } from '../../native/model/providers.ts';
 import { type NativeOptions, native } from '../../native/native.ts';
 import type { Tool } from '../../native/tool/tool.ts';
@@ -30,6 +32,7 @@ export async function openHarness(
     keyEnv: origin.keyEnv,
     prices: pricesOf(origin),
     clock: context.clock,
+    limits: stallLimits(origin),
   });
   const tools: Tool[] = [];
   let code: OpenedCode | undefined;
@@ -55,10 +58,20 @@ export async function openHarness(
       request,
       contexts: givenContexts(origin),
       root: origin.root ?? 'loop',
+      policies: (origin.policies ?? {}) as Policies,
     }),
     secrets: [...model.secrets, ...code.secrets],
     notices: [...code.notices, ...unseen(consent.capabilities, code)],
     close,
+  };
+}
+
+/** How long an answer may stand still, where the agent says it. */
+function stallLimits({ policies }: Origin): Partial<HttpLimits> {
+  const { firstByteMs, idleMs } = policies?.['stall-recovery'] ?? {};
+  return {
+    ...(firstByteMs === undefined ? {} : { firstByteTimeoutMs: firstByteMs }),
+    ...(idleMs === undefined ? {} : { idleTimeoutMs: idleMs }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** What a session keeps of how it was started, so that `writ runs resume` can build the same harness again. */
 import { z } from 'zod';
+import { policiesForm } from '../../compose/policies.ts';
 import { surfaceModes } from '../../compose/surface/mode.ts';
 import type { Store } from '../../ledger/store.ts';
 import { wireNames } from '../../native/model/wire-names.ts';
@@ -57,6 +58,8 @@ const originSchema = z.object({
       unavailable: texts.readonly(),
     })
     .optional(),
+  /** As the agent named them, less those that its mode leaves out. */
+  policies: policiesForm.optional(),
   /** MCP servers by name; of variables only the names. */
   mcp: z.record(text, mcpServer).optional(),
   situation: z.object({

@@ -21,6 +21,7 @@ export async function runOutside(
 ): Promise<number> {
   mustBeMeant(flags);
   const composed = await composeFolder(context, folder, flags);
+  mustHaveNoPolicies(composed, flags.harness);
   const limits = overlayLimits(composed.agent.budget, flags.budget);
   const { origin, unused } = await describe(context, composed, flags, task);
   await mustBeTrustedToo(context, composed, flags);
@@ -65,6 +66,20 @@ function mustBeMeant(flags: RunFlags & { readonly harness: string }): void {
     'cli.unsupported',
     `${optionNames[option]} is for the native harness; ${flags.harness} has nothing like it.`,
     { next: `Leave ${optionNames[option]} out.`, details: { option: optionNames[option] } },
+  );
+}
+
+// An agent program answers to its own loop: a policy that nothing keeps must be an error, not a promise.
+function mustHaveNoPolicies({ agent }: Composed, harness: string): void {
+  const [policy] = Object.keys(agent.policies);
+  if (policy === undefined) return;
+  throw new CliError(
+    'cli.unsupported',
+    `agent.yaml names the policy ${policy}, which ${harness} does not keep.`,
+    {
+      next: 'Take it out, or run the agent on the native harness.',
+      details: { key: `policies.${policy}` },
+    },
   );
 }
 

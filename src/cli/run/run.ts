@@ -1,6 +1,7 @@
 /** `writ run`: composes an agent, gives its model the task, and records everything. */
 import { Option } from '@commander-js/extra-typings';
 import { adapters } from '../../catalog.ts';
+import { policiesFor } from '../../compose/policies.ts';
 import { surfaceModes } from '../../compose/surface/mode.ts';
 import { permissionModes } from '../../deliver/request.ts';
 import { type WireName, wireNames } from '../../native/model/wire-names.ts';
@@ -249,6 +250,7 @@ function mustBeKeepable({ agent, situation }: Composed): void {
 function originOf(context: Context, composed: Composed, flags: RunFlags): Origin {
   const { agent, folder, workspace, situation } = composed;
   const configured = configuredRun(composed.configured);
+  const policies = policiesFor(agent.policies, flags.interactive === true);
   const model = flags.model ?? configured.model ?? agent.model;
   // A server, its protocol and its key belong together: none of a configuration goes with a server of the flags.
   const server = flags.baseUrl === undefined ? configured : undefined;
@@ -274,6 +276,7 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
     tools: agent.tools.map(({ options, ...tool }) => ({ ...tool, options: { ...options } })),
     resolved: composed.resolution,
     surface: { ...agent.surface, ...(flags.surface === undefined ? {} : { mode: flags.surface }) },
+    ...(Object.keys(policies).length === 0 ? {} : { policies: JSON.parse(JSON.stringify(policies)) }),
     ...(agent.mcp.size === 0 ? {} : { mcp: JSON.parse(JSON.stringify(Object.fromEntries(agent.mcp))) }),
     ...(situation.skills === undefined
       ? {}

@@ -60,6 +60,7 @@ describe('an agent folder', () => {
         'env.TEAM',
       ],
       surface: { mode: 'compiled', tokens: 900 },
+      policies: {},
       toolOffers: new Map([
         ['tool.sql_query', { offered: undefined }],
         ['tool.project_read', { offered: undefined }],
@@ -242,7 +243,12 @@ describe('errors of agent.yaml', () => {
       '3:23',
       'Write one of the two.',
     ],
-    [agentYaml(['a'], 'policies: { done: always }\n'), 'compose.unknown-key', '3:13', 'there are none'],
+    [
+      agentYaml(['a'], 'policies: { done: always }\n'),
+      'compose.unknown-key',
+      '3:13',
+      'completion, starvation',
+    ],
     [agentYaml(['a'], 'skills: some\n'), 'compose.wrong-value', '3:9', 'Write a value of that form.'],
     [
       agentYaml(['a'], 'facts: { x: { type: bool, probe: project-maker } }\n'),

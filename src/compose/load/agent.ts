@@ -21,6 +21,7 @@ import {
   type ToolOffer,
   toolName,
 } from '../facts.ts';
+import type { Policies } from '../policies.ts';
 import { fragmentPaths, list, mustBeAgentFolder } from './folder.ts';
 import { compileFragment, type FragmentFile, readFragment } from './fragment.ts';
 import { readSource } from './located.ts';
@@ -77,6 +78,7 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
     skills: written.skills ?? [],
     ownSkills: (written.skills ?? []).length === 0 ? [] : await readSkills(join(folder, 'skills'), 'agent'),
     limits: (written.limits ?? {}) as LayerLimits,
+    policies: (written.policies ?? {}) as Policies,
     prices: new Map(Object.entries(written.prices ?? {})),
     fragments,
     unused: [...fragments.keys()].filter((id) => !used.has(id)),

@@ -8,6 +8,7 @@ import { fragmentLayers } from '../agent.ts';
 import type { ComposeError } from '../errors.ts';
 import { factTypes } from '../facts.ts';
 import { namingMend } from '../nearest.ts';
+import { policiesForm } from '../policies.ts';
 import { surfaceModes } from '../surface/mode.ts';
 import type { Path, YamlMap } from './yaml.ts';
 
@@ -145,8 +146,7 @@ export const agentSchema = z.strictObject({
     .optional()
     .describe('Skills that the model is told of: names, or all that its sources offer.'),
   limits: layerLimits.optional().describe('The most tokens of a layer; over it, nothing is composed.'),
-  // The key is reserved: a policy that nothing keeps must be an error, not a promise.
-  policies: z.strictObject({}).optional().describe('Policies of a session by name; there are none yet.'),
+  policies: policiesForm.optional().describe('What may speak to the model or stop the run, by name.'),
   prices: z
     .record(text, price)
     .optional()

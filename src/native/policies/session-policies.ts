@@ -1,18 +1,11 @@
 /** The policies of one session at work: what the model is told of them, what they say after a turn, and when the run may end. */
+import type { Policies } from '../../compose/policies.ts';
 import type { ErrorJson } from '../../errors.ts';
 import type { EventBody } from '../../protocol/events.ts';
 import { NativeError } from '../errors.ts';
-import {
-  type RepetitionOptions,
-  repetition,
-  repetitionUsual,
-  type StarvationOptions,
-  starvation,
-  starvationTurnsUsual,
-} from './breakers.ts';
+import { repetition, repetitionUsual, starvation, starvationTurnsUsual } from './breakers.ts';
 import {
   asserts,
-  type CompletionOptions,
   completionChallenge,
   completionTerms,
   completionUsual,
@@ -20,19 +13,8 @@ import {
 } from './completion.ts';
 import { arbitrate, type Policy } from './directive.ts';
 import { type PolicyCall, type PolicyTurn, policyTurns } from './history.ts';
-import { type IdleDoneOptions, idleDone, idleDoneUsual } from './idle-done.ts';
-import { capResult, type ResultCapOptions, resultCapBytes } from './result-cap.ts';
-
-/** What agent.yaml says under `policies`. A policy that is not named does nothing; `{}` takes its usual values. */
-export interface PolicyOptions {
-  readonly completion?: Partial<CompletionOptions>;
-  readonly starvation?: Partial<Pick<StarvationOptions, 'turns'>>;
-  readonly repetition?: Partial<RepetitionOptions>;
-  readonly 'result-cap'?: ResultCapOptions;
-  readonly 'stall-recovery'?: { readonly retries?: number };
-  /** Works with `completion`. */
-  readonly 'idle-done'?: Partial<Pick<IdleDoneOptions, 'verify' | 'compactions' | 'turns'>>;
-}
+import { idleDone, idleDoneUsual } from './idle-done.ts';
+import { capResult, resultCapBytes } from './result-cap.ts';
 
 export type Said =
   | { readonly do: 'speak'; readonly text: string; readonly event: EventBody | undefined }
@@ -61,13 +43,13 @@ export interface PolicySeat {
 const stallRetriesUsual = 1;
 
 /** How often a request is sent again after its answer stood still; none where the policy is not named. */
-export function stallRetries(options: PolicyOptions): number {
+export function stallRetries(options: Policies): number {
   const named = options['stall-recovery'];
   return named === undefined ? 0 : (named.retries ?? stallRetriesUsual);
 }
 
 /** Opens the policies of a session. */
-export function openPolicies(options: PolicyOptions, { changes, recall }: PolicySeat): SessionPolicies {
+export function openPolicies(options: Policies, { changes, recall }: PolicySeat): SessionPolicies {
   const completion =
     options.completion === undefined ? undefined : { ...completionUsual, ...options.completion };
   const idle = options['idle-done'] === undefined ? undefined : { ...idleDoneUsual, ...options['idle-done'] };
