@@ -10,6 +10,7 @@ const all = [
   'command-start',
   'harness-overhead',
   'statistics',
+  'plan-cost',
 ];
 const asked = process.argv.slice(2);
 for (const name of asked.length > 0 ? asked : all) {
