@@ -127,6 +127,21 @@ describe('branches', () => {
     expect(most).toBeLessThanOrEqual(3);
   });
 
+  test('may be many without a warning of leaks', async () => {
+    const warned: string[] = [];
+    const note = (warning: Error) => warned.push(warning.name);
+    process.on('warning', note);
+    const busy = counted('busy', 'read', () => new Promise((resolve) => setTimeout(resolve, 5)));
+    const branches = Array.from({ length: 40 }, () => [tool('busy', 'x'), final(1)]);
+    const limits = { concurrency: 40, toolCalls: 40, steps: 200 };
+    const result = await run(plan(parallel('all', ...branches), final(1)), {
+      tools: [busy.tool],
+      plans: { limits },
+    });
+    process.off('warning', note);
+    expect([result.status, busy.acted.length, warned]).toEqual(['completed', 40, []]);
+  });
+
   test('write one at a time', async () => {
     let now = 0;
     const book = counted('book', 'write', async () => {

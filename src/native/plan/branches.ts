@@ -1,5 +1,6 @@
 /** `runBranches`: the plans of a `parallel`, at work side by side as far as the budget has room for them. */
 
+import { setMaxListeners } from 'node:events';
 import type { BudgetShare } from '../../harness.ts';
 import type { Plan } from './ast.ts';
 import { PlanError } from './errors.ts';
@@ -90,6 +91,7 @@ function noRoom(limit: number): PlanError {
 // AbortSignal.any keeps its sources alive as long as the run's signal lives, so the link is made and cut by hand.
 function openPart(signal: AbortSignal) {
   const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
   const onAbort = () => controller.abort(signal.reason);
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });

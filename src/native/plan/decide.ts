@@ -60,7 +60,7 @@ export async function* decideRoot(
       attempts += 1;
     }
     const asked = await askModel(
-      { turn, model, toolBlock: undefined, host, conversation, options },
+      { run: input.run, turn, model, toolBlock: undefined, host, conversation, options },
       openAttempts,
     );
     openAttempts = 0;

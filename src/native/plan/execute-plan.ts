@@ -1,4 +1,5 @@
 /** `executePlan`: runs an accepted plan step by step, each recorded when it begins and when it has ended. */
+import { setMaxListeners } from 'node:events';
 import { blobOf } from '../../digest.ts';
 import type { ErrorJson } from '../../errors.ts';
 import type { Reservation } from '../../harness.ts';
@@ -93,6 +94,8 @@ function timeLimit(timeMs: number): PlanError {
 /** The signal of the whole plan, which every branch inherits: the run's, or the plan's own deadline. */
 function openStop({ host }: PlanSeat, timeMs: number) {
   const controller = new AbortController();
+  // Each branch listens, and so does whatever is at work in it: many listeners are no leak here.
+  setMaxListeners(0, controller.signal);
   const done = new AbortController();
   let timedOut = false;
   const onAbort = () => controller.abort(host.signal.reason);
