@@ -13,6 +13,7 @@ import { native } from '../src/native/native.ts';
 import { defineTool } from '../src/native/tool/define-tool.ts';
 import type { RunEvent } from '../src/protocol/events.ts';
 import { type StartRequest, startRun } from '../src/run/run.ts';
+import { openRig } from './rig.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
@@ -177,4 +178,21 @@ test('an answer that the server was too busy to begin is asked for again', async
   open.push(server);
   const { result } = await run(resolveModel('local/m', { env: {}, baseUrl: server.url, wire: 'anthropic' }));
   expect(result).toMatchObject({ status: 'completed', answer: 'Seen.', usage: { modelCalls: 2 } });
+});
+
+test('a server that takes idempotency keys gets one for each request, the same when it is sent again', async () => {
+  const rig = await openRig({
+    idempotencyHeader: 'idempotency-key',
+    tools: [look],
+    script: [
+      { status: 503, headers: { 'retry-after': '0' } },
+      { calls: [{ id: 'a', name: 'look', arguments: '{}' }] },
+      { text: 'Seen.' },
+    ],
+  });
+  open.push(rig);
+  const { run } = await rig.run('Look.');
+  const keys = rig.provider.requests.map(({ headers }) => headers['idempotency-key']);
+  expect(keys).toEqual([keys[0], keys[0], expect.stringMatching(new RegExp(`^${run}:2:[0-9a-f]{16}$`))]);
+  expect(keys[0]).toMatch(new RegExp(`^${run}:1:[0-9a-f]{16}$`));
 });

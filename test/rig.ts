@@ -35,6 +35,7 @@ export interface RigOptions {
   readonly limits?: Partial<HttpLimits>;
   readonly policies?: NativeOptions['policies'];
   readonly offer?: NonNullable<NativeOptions['offer']>;
+  readonly idempotencyHeader?: string;
   readonly prices?: Readonly<Record<string, { prompt: number; completion: number }>>;
 }
 
@@ -55,6 +56,7 @@ export async function openRig(options: RigOptions): Promise<Rig> {
   const model = resolveModel(options.model ?? 'local/scripted-1', {
     env: {},
     baseUrl: provider.url,
+    idempotencyHeader: options.idempotencyHeader,
     ...(prices === undefined ? {} : { prices }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   });

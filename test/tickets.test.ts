@@ -6,6 +6,7 @@ import type { Harness, Host } from '../src/harness.ts';
 import type { Store } from '../src/ledger/store.ts';
 import { memoryStore } from '../src/ledger/stores/memory.ts';
 import { defineTool } from '../src/native/tool/define-tool.ts';
+import type { EffectCall } from '../src/protocol/effect.ts';
 import type { EventBody, RunEvent } from '../src/protocol/events.ts';
 import type { Ticket } from '../src/protocol/ticket.ts';
 import { answerTicket } from '../src/run/decide.ts';
@@ -164,10 +165,17 @@ describe('a harness', () => {
     return { result, types: events.map(({ type }) => type) };
   }
   const question = { turn: 1, position: 1, tool: 'send', capability: 'mail', arguments: '{}' };
-  const effect = {
-    ...{ turn: 1, position: 1, tool: 'send', access: 'write', repeat: 'once', key: 'k' },
-    ...{ fingerprint: 'f', repeatable: false, timeoutMs: 1000 },
-  } as const;
+  const effect: EffectCall = {
+    turn: 1,
+    position: 1,
+    tool: 'send',
+    access: 'write',
+    repeat: 'once',
+    key: 'k',
+    fingerprint: 'f',
+    repeatable: false,
+    timeoutMs: 1000,
+  };
   const sent = { status: 'succeeded', text: 'sent', truncated: false, bytes: 4 } as const;
   const answer = { type: 'approval-answer', ticket: 't', digest: 'd', ...yes } as const;
   const resolve = { type: 'effect-resolve', turn: 1, position: 1, decision: 'retry-authorized' } as const;

@@ -46,6 +46,7 @@ export type Asked =
   | { readonly kind: 'ended'; readonly outcome: HarnessOutcome };
 
 interface Asking {
+  readonly run: string;
   readonly turn: number;
   readonly model: Model;
   /** The session's tool block, the same bytes in each request; undefined for none. */
@@ -70,7 +71,12 @@ export async function askModel(asking: Asking, attemptsMade: number): Promise<As
       return ended('failed', admitted.error);
     }
     await recordRequest(asking, attempt, admitted);
-    const reply = await model.send(admitted.body, { signal: host.signal, onDelta: liveDeltas(host, turn) });
+    const reply = await model.send(admitted.body, {
+      signal: host.signal,
+      // Where a budget makes a later attempt another request, it has another key.
+      idempotencyKey: `${asking.run}:${turn}:${sha256(admitted.body).slice(0, 16)}`,
+      onDelta: liveDeltas(host, turn),
+    });
     const used = amountOf(reply.usage);
     const turns = admitted.reserved.turns ?? 0;
     host.charge(admitted.reservation, { ...used.known, modelCalls: 1, turns }, used.unknown);

@@ -137,7 +137,7 @@ async function* runTurns({
     }
     if (attemptsMade === 0) turn = numbers.next();
     startedMs = host.clock.monotonicMs();
-    const asking = { turn, model, toolBlock, host, conversation, options };
+    const asking = { run: input.run, turn, model, toolBlock, host, conversation, options };
     const asked = await askModel(asking, attemptsMade);
     if (asked.kind === 'ended') return asked.outcome;
     attemptsMade = 0;

@@ -39,6 +39,8 @@ export interface HttpModelOptions {
   readonly price: Price | null;
   /** Sent beside those of the wire. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The header in which the server takes an idempotency key; left out for one that takes none. */
+  readonly idempotencyHeader?: string;
   readonly limits?: Partial<HttpLimits>;
   /** Certificates (PEM) to trust instead of the system's. */
   readonly ca?: string;
@@ -117,8 +119,11 @@ class Sender {
   async send(body: string, how: SendOptions): Promise<ModelReply> {
     const answer = new Answer(this.#options.wire, how.onDelta);
     let unreadable: Fault | null = null;
+    const { idempotencyHeader } = this.#options;
+    const keyed = idempotencyHeader !== undefined && how.idempotencyKey !== undefined;
+    const headers = keyed ? { ...this.#target.headers, [idempotencyHeader]: how.idempotencyKey } : null;
     const done = await exchange({
-      target: this.#target,
+      target: headers === null ? this.#target : { ...this.#target, headers },
       body,
       firstByteTimeoutMs: this.#limits.firstByteTimeoutMs,
       idleTimeoutMs: this.#limits.idleTimeoutMs,

@@ -1,8 +1,8 @@
-/** All models under one suite: our two wires over HTTP, and the AI SDK over two of its providers. */
+/** All models under one suite: our wires over HTTP, and the AI SDK over two of its providers. */
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { aiSdkModel } from './ai-sdk-model.ts';
-import { anthropicDialect, openaiDialect } from './dialects.cases.ts';
+import { anthropicDialect, geminiDialect, openaiDialect, responsesDialect } from './dialects.cases.ts';
 import { modelCases } from './model.cases.ts';
 import { resolveModel } from './providers.ts';
 
@@ -25,6 +25,32 @@ modelCases('anthropic', {
     wholeWithoutMark: true,
     longInteger: '{"n":2512292042121000001}',
     // The block begins with an empty object and nothing is added to it.
+    emptyArguments: '{}',
+    idTwice: true,
+    exactBytes: true,
+  },
+});
+
+modelCases('openai-responses', {
+  dialect: responsesDialect,
+  open: (url) => resolveModel('local/m', { env: {}, baseUrl: url, wire: 'openai-responses' }),
+  differs: {
+    // The reason to stop stands in the end mark itself.
+    wholeWithoutMark: false,
+    longInteger: '{"n":2512292042121000001}',
+    emptyArguments: '',
+    idTwice: true,
+    exactBytes: true,
+  },
+});
+
+modelCases('gemini', {
+  dialect: geminiDialect,
+  open: (url) => resolveModel('local/m', { env: {}, baseUrl: url, wire: 'gemini' }),
+  differs: {
+    // The reason to stop is the end mark.
+    wholeWithoutMark: false,
+    longInteger: '{"n":2512292042121000001}',
     emptyArguments: '{}',
     idTwice: true,
     exactBytes: true,

@@ -46,6 +46,8 @@ export type ModelReply =
 
 export interface SendOptions {
   readonly signal: AbortSignal;
+  /** The same for every attempt at one request, and for no other: for a server that knows such keys. */
+  readonly idempotencyKey?: string;
   readonly onDelta?: (delta: WireDelta) => void;
 }
 

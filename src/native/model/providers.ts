@@ -2,7 +2,9 @@
 import type { Clock } from '../../clock.ts';
 import type { Secret } from '../../ledger/secrets.ts';
 import { anthropic } from '../../wire/anthropic.ts';
+import { gemini } from '../../wire/gemini.ts';
 import { openaiChat } from '../../wire/openai-chat.ts';
+import { openaiResponses } from '../../wire/openai-responses.ts';
 import type { Wire } from '../../wire/wire.ts';
 import { type Attribution, attributionHeaders } from './attribution.ts';
 import { checkBaseUrl } from './base-url.ts';
@@ -35,6 +37,23 @@ export const providers: ReadonlyMap<string, Provider> = new Map<string, Provider
       wire: 'anthropic',
     },
   ],
+  [
+    'openai-responses',
+    {
+      baseUrl: 'https://api.openai.com/v1',
+      keyEnv: 'OPENAI_API_KEY',
+      baseUrlEnv: 'OPENAI_BASE_URL',
+      wire: 'openai-responses',
+    },
+  ],
+  [
+    'gemini',
+    {
+      baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+      keyEnv: 'GEMINI_API_KEY',
+      wire: 'gemini',
+    },
+  ],
   ['openrouter', { baseUrl: 'https://openrouter.ai/api/v1', keyEnv: 'OPENROUTER_API_KEY' }],
 ]);
 
@@ -54,6 +73,8 @@ export interface ResolveOptions {
   readonly attribution?: Attribution | undefined;
   /** The name of the output limit; by default OpenAI's own server gets the newer one, all others the older. */
   readonly outputLimit?: 'max_tokens' | 'max_completion_tokens' | undefined;
+  /** The header in which the server takes an idempotency key, such as a gateway's; none of the known providers has one. */
+  readonly idempotencyHeader?: string | undefined;
   readonly limits?: Partial<HttpLimits> | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -84,10 +105,11 @@ export function resolveModel(spec: string, options: ResolveOptions): ResolvedMod
   const model = httpModel({
     id: spec,
     name,
-    ...served(speaks, baseUrl.text, options.outputLimit),
+    ...served(speaks, name, baseUrl.text, options.outputLimit),
     key,
     price,
     ...(provider === 'openrouter' ? { headers } : {}),
+    ...(options.idempotencyHeader === undefined ? {} : { idempotencyHeader: options.idempotencyHeader }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   });
@@ -96,11 +118,14 @@ export function resolveModel(spec: string, options: ResolveOptions): ResolvedMod
 
 function served(
   speaks: WireName,
+  name: string,
   baseUrl: string,
   outputLimit: ResolveOptions['outputLimit'],
 ): { readonly wire: Wire; readonly baseUrl: string } {
   // Its own clients write the address without the version that its path begins with; both ways of writing it are taken.
   if (speaks === 'anthropic') return { wire: anthropic(), baseUrl: baseUrl.replace(/\/v1$/, '') };
+  if (speaks === 'openai-responses') return { wire: openaiResponses(), baseUrl };
+  if (speaks === 'gemini') return { wire: gemini(name), baseUrl };
   const newer = new URL(baseUrl).host === 'api.openai.com';
   return {
     wire: openaiChat({ outputLimit: outputLimit ?? (newer ? 'max_completion_tokens' : 'max_tokens') }),
