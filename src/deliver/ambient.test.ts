@@ -52,6 +52,25 @@ test('a link that leads nowhere counts too: it may lead somewhere when it is rea
   await expect(lookAround(planOf(pi, 'append'))).rejects.toMatchObject({ code: 'deliver.workspace-speaks' });
 });
 
+test('a file that was set for the whole machine refuses the run, and is named by its own place', async () => {
+  const file = await put('etc/managed.json');
+  const plan = planOf(pi, 'replace');
+  const set = (touches: 'system' | 'beside') => ({
+    ...plan,
+    ambient: [{ path: file, where: 'machine', touches } as const],
+  });
+  await expect(lookAround(set('system'))).rejects.toMatchObject({
+    code: 'deliver.workspace-speaks',
+    details: {
+      requirement: 'that no file of the machine speaks in our place',
+      alternative: 'another harness',
+    },
+  });
+  expect(await lookAround(set('beside'))).toEqual([file]);
+  await rm(file);
+  expect(await lookAround(set('system'))).toEqual([]);
+});
+
 test('files that are only read beside the text are named, in the folders above too', async () => {
   const above = await put('a/GEMINI.md');
   const here = await put('a/b/GEMINI.md');

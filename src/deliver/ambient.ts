@@ -1,7 +1,7 @@
-/** The files of a workspace that a harness reads on its own: looked for before a run, and refused or named. */
+/** The files of a workspace, and of the machine, that a harness reads on its own: looked for before a run, and refused or named. */
 import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { DeliveryPlan } from '../protocol/delivery.ts';
+import type { AmbientFile, DeliveryPlan } from '../protocol/delivery.ts';
 import { refusal } from './permit.ts';
 
 /**
@@ -11,15 +11,19 @@ import { refusal } from './permit.ts';
 export async function lookAround(plan: DeliveryPlan): Promise<readonly string[]> {
   const found: string[] = [];
   for (const { path, where, touches } of plan.ambient) {
-    const folders = where === 'workspace' ? [plan.workspace] : upward(plan.workspace);
-    for (const folder of folders) {
-      const file = join(folder, path);
+    for (const file of placesOf(path, where, plan.workspace)) {
       if (!(await exists(file))) continue;
-      if (touches === 'system') throw speaks(plan.harness, file);
+      if (touches === 'system') throw speaks(plan.harness, file, where === 'machine' ? where : 'workspace');
       found.push(file);
     }
   }
   return found;
+}
+
+function placesOf(path: string, where: AmbientFile['where'], workspace: string): readonly string[] {
+  if (where === 'machine') return [path];
+  const folders = where === 'workspace' ? [workspace] : upward(workspace);
+  return folders.map((folder) => join(folder, path));
 }
 
 function upward(folder: string): readonly string[] {
@@ -35,12 +39,13 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-function speaks(harness: string, file: string) {
+function speaks(harness: string, file: string, whose: 'machine' | 'workspace') {
   return refusal('deliver.workspace-speaks', `${file} changes the system prompt of ${harness}.`, {
     harness,
     field: 'intent',
-    requirement: 'that no file of the workspace speaks in our place',
-    alternative: 'the replace intent, or a workspace without that file',
+    requirement: `that no file of the ${whose} speaks in our place`,
+    alternative:
+      whose === 'machine' ? 'another harness' : 'the replace intent, or a workspace without that file',
     able: [],
   });
 }

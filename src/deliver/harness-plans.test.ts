@@ -332,3 +332,28 @@ test.each([claude, codex, gemini, opencode, pi, qwen])(
     expect(JSON.stringify([env, files, argv])).toContain(baseUrl);
   },
 );
+
+test('what whoever runs the machine sets for all is looked for where each vendor has it', () => {
+  const machineOf = (one: typeof claude, platform: NodeJS.Platform) =>
+    planOf(one, { intent: one === codex ? 'developer' : 'replace', platform })
+      .ambient.filter(({ where }) => where === 'machine')
+      .map(({ path, touches }) => `${touches} ${path}`);
+  expect(machineOf(claude, 'linux')).toEqual([
+    'system /etc/claude-code/managed-settings.json',
+    'system /etc/claude-code/managed-settings.d',
+    'beside /etc/claude-code/CLAUDE.md',
+  ]);
+  expect(machineOf(codex, 'darwin')).toEqual([
+    'system /etc/codex/managed_config.toml',
+    'system /etc/codex/config.toml',
+  ]);
+  expect(machineOf(opencode, 'win32')).toEqual([
+    'system C:\\ProgramData\\opencode\\opencode.json',
+    'system C:\\ProgramData\\opencode\\opencode.jsonc',
+  ]);
+  expect(machineOf(gemini, 'darwin')).toEqual([
+    'beside /Library/Application Support/GeminiCli/settings.json',
+    'beside /Library/Application Support/GeminiCli/system-defaults.json',
+  ]);
+  for (const one of [pi, qwen]) expect(machineOf(one, 'linux')).toEqual([]);
+});

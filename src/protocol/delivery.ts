@@ -111,9 +111,10 @@ export interface Seed {
 
 /** A file that the harness reads on its own and that no switch keeps out. */
 export interface AmbientFile {
+  /** Below a folder; absolute for a file of the machine. */
   readonly path: string;
-  /** In the workspace alone, or also in every folder above it. */
-  readonly where: 'workspace' | 'upward';
+  /** In the workspace alone, or also in every folder above it; or set for all users by whoever runs the machine. */
+  readonly where: 'workspace' | 'upward' | 'machine';
   /** `system`: it can change what stands in our place, so its presence refuses the run. `beside`: it is named as residue. */
   readonly touches: 'system' | 'beside';
 }

@@ -20,7 +20,7 @@ export function planText(plan: DeliveryPlan): string {
     ['standard input', plan.stdin === null ? [] : [size(plan.stdin)]],
     ['stays beside the text', plan.residue.map((text) => visibleLine(text, 200))],
     [
-      'read if the workspace has it',
+      'read if it is there',
       plan.ambient.map(({ path, touches }) => (touches === 'system' ? `${path} (refuses the run)` : path)),
     ],
     [

@@ -62,13 +62,13 @@ const outside = adapters.filter(({ needsCell }) => needsCell !== false);
 describe.each(outside.map((adapter) => [adapter.name, adapter] as const))('%s', (name, adapter) => {
   const unable = intents.filter((intent) => !intentsOf(adapter).includes(intent));
   const able = name === 'codex' ? 'developer' : name === 'gemini' ? 'context' : 'append';
-  const requests = [
-    ...unable.map((intent) => ['deliver.no-control', 'plain', '--intent', intent]),
-    ['deliver.dimension-unsupported', 'tools', '--intent', able],
-    ['deliver.unmeasured', 'plain', '--intent', 'replace'],
-  ] as const;
+  const requests: readonly (readonly [code: string, agent: string, flags: readonly string[]])[] = [
+    ...unable.map((intent) => ['deliver.no-control', 'plain', ['--intent', intent]] as const),
+    ['deliver.dimension-unsupported', 'tools', ['--intent', able]],
+    ['deliver.unmeasured', 'plain', ['--intent', 'replace']],
+  ];
 
-  test.each(requests)('%s: nothing is started, and no home is made', async (code, agent = '', ...flags) => {
+  test.each(requests)('%s: nothing is started, and no home is made', async (code, agent, flags) => {
     const { code: exit, stdout } = await run(agent, name, ...flags);
     expect([exit, JSON.parse(stdout).error.code]).toEqual([3, code]);
     expect(await started()).toBe(false);
@@ -77,7 +77,7 @@ describe.each(outside.map((adapter) => [adapter.name, adapter] as const))('%s', 
 
   test.each(requests.slice(unable.length - 1))(
     '%s comes of the seam alone: without it the program is started',
-    async (_, agent = '', ...flags) => {
+    async (_, agent, flags) => {
       seam.there = false;
       const { stdout } = await run(agent, name, ...flags);
       expect(JSON.parse(stdout).error?.kind).not.toBe('refused');

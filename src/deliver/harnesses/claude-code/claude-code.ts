@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DeliveryPlan, PlannedFile } from '../../../protocol/delivery.ts';
 import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
+import { machineFiles } from '../../machine-files.ts';
 import { describedFile, jsonFile, skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
 import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
@@ -14,6 +15,12 @@ const permissionFlags: { readonly [M in PermissionMode]: readonly string[] } = {
   read: ['--disallowed-tools', 'Bash,Edit,Write,MultiEdit,NotebookEdit,WebFetch'],
   edit: ['--permission-mode', 'acceptEdits'],
   all: ['--dangerously-skip-permissions'],
+};
+
+const machine = {
+  linux: '/etc/claude-code',
+  darwin: '/Library/Application Support/ClaudeCode',
+  win32: 'C:\\Program Files\\ClaudeCode',
 };
 
 /** The harness of the command `claude`. */
@@ -98,6 +105,12 @@ function plan({ request }: Resolved): AdapterPlan {
       },
     ],
     ...taskAsJsonLine('claude-code', request.task, slashIsCommand),
+    ambient: machineFiles(machine, request.platform, {
+      // Its hooks speak in the system prompt.
+      'managed-settings.json': 'system',
+      'managed-settings.d': 'system',
+      'CLAUDE.md': 'beside',
+    }),
     notices: mentionNotice('claude-code', request.task),
   };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { PlannedFile } from '../../../protocol/delivery.ts';
 import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
+import { machineFiles } from '../../machine-files.ts';
 import { skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
 import { refusal } from '../../permit.ts';
@@ -16,6 +17,12 @@ const sandboxes: { readonly [M in PermissionMode]: string } = {
   read: 'read-only',
   edit: 'workspace-write',
   all: 'danger-full-access',
+};
+
+const machine = {
+  linux: '/etc/codex',
+  darwin: '/etc/codex',
+  win32: 'C:\\ProgramData\\OpenAI\\Codex',
 };
 
 /** Of a file of project instructions it reads this much and silently drops the rest. */
@@ -93,6 +100,11 @@ function plan({ request }: Resolved): AdapterPlan {
     files: plannedFiles(request),
     seeds: [{ from: '.codex/auth.json', variable: 'CODEX_HOME', below: 'auth.json', to: 'codex/auth.json' }],
     ...taskAsText('codex', request.task, dropsByteOrderMark),
+    // One takes our place, the other speaks where we are silent.
+    ambient: machineFiles(machine, request.platform, {
+      'managed_config.toml': 'system',
+      'config.toml': 'system',
+    }),
     residue: ['permissions and other developer messages of its own'],
   };
 }

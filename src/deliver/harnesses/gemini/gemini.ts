@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { PlannedFile } from '../../../protocol/delivery.ts';
 import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
+import { machineFiles } from '../../machine-files.ts';
 import { jsonFile, skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
 import { refusal } from '../../permit.ts';
@@ -19,6 +20,12 @@ const approvals: { readonly [M in PermissionMode]: string } = {
   read: 'default',
   edit: 'auto_edit',
   all: 'yolo',
+};
+
+const machine = {
+  linux: '/etc/gemini-cli',
+  darwin: '/Library/Application Support/GeminiCli',
+  win32: 'C:\\ProgramData\\gemini-cli',
 };
 
 /** The harness of the command `gemini`. */
@@ -93,7 +100,13 @@ function plan({ request, control }: Resolved): AdapterPlan {
       to: `.gemini/${file}`,
     })),
     ...taskAsText('gemini', request.task, () => null),
-    ambient: [{ path: 'GEMINI.md', where: 'upward', touches: 'beside' }],
+    ambient: [
+      { path: 'GEMINI.md', where: 'upward', touches: 'beside' },
+      ...machineFiles(machine, request.platform, {
+        'settings.json': 'beside',
+        'system-defaults.json': 'beside',
+      }),
+    ],
     residue: ['a list of the files of the workspace, in the first user message'],
     notices: [
       ...mentionNotice('gemini', request.task),

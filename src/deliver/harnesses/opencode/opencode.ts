@@ -4,6 +4,7 @@ import type { PlannedFile } from '../../../protocol/delivery.ts';
 import type { Json } from '../../../protocol/json.ts';
 import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
+import { machineFiles } from '../../machine-files.ts';
 import { describedFile, skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
 import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
@@ -15,6 +16,12 @@ const permissionMaps: { readonly [M in PermissionMode]: { readonly [tool: string
   read: { edit: 'deny', bash: 'deny', webfetch: 'deny' },
   edit: { edit: 'allow', bash: 'deny', webfetch: 'deny' },
   all: { edit: 'allow', bash: 'allow', webfetch: 'allow' },
+};
+
+const machine = {
+  linux: '/etc/opencode',
+  darwin: '/Library/Application Support/opencode',
+  win32: 'C:\\ProgramData\\opencode',
 };
 
 /** The harness of the command `opencode`. */
@@ -105,6 +112,11 @@ function plan({ request }: Resolved): AdapterPlan {
       },
     ],
     ...taskAsText('opencode', request.task, dropsByteOrderMark),
+    // Read last, so that it takes the place of what our own configuration says.
+    ambient: machineFiles(machine, request.platform, {
+      'opencode.json': 'system',
+      'opencode.jsonc': 'system',
+    }),
   };
 }
 
