@@ -43,6 +43,7 @@ test('the vocabulary of agent.yaml follows from it', () => {
       'context_search',
       'context_slice',
       'context_peek',
+      'subagent',
       'command_start',
       'command_read',
       'command_wait',
@@ -50,8 +51,12 @@ test('the vocabulary of agent.yaml follows from it', () => {
       'command_cancel',
       'file_write',
       'file_patch',
+      'typed_plan_execute',
     ],
-    capabilities: ['sql', 'project', 'skills', 'context', 'commands', 'edit'],
+    capabilities: [
+      ...['sql', 'project', 'skills', 'context', 'subagents', 'commands', 'edit'],
+      ...['plan', 'plan.model', 'plan.recurse', 'plan.parallel', 'plan.retry', 'plan.checkpoint'],
+    ],
     probes: ['project-marker'],
     toolOptions: {
       sql_query: { database: 'string', rowsMax: 'number?', timeoutMs: 'number?' },

@@ -83,6 +83,16 @@ export const providers = [
     load: async () => (await import('./native/model/providers.ts')).resolveModel,
   },
   {
+    name: 'openai-responses',
+    summary: 'OpenAI, over its Responses protocol; the key is read from OPENAI_API_KEY.',
+    load: async () => (await import('./native/model/providers.ts')).resolveModel,
+  },
+  {
+    name: 'gemini',
+    summary: 'Google, over the Gemini API; the key is read from GEMINI_API_KEY.',
+    load: async () => (await import('./native/model/providers.ts')).resolveModel,
+  },
+  {
     name: 'openrouter',
     summary: 'OpenRouter, over the chat protocol; the key is read from OPENROUTER_API_KEY.',
     load: async () => (await import('./native/model/providers.ts')).resolveModel,

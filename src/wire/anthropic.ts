@@ -1,8 +1,9 @@
 /** The wire of Anthropic Messages: what it sends, and where it asks the provider to cache. */
-import { isRecord, type Json } from '../protocol/json.ts';
+import type { Json } from '../protocol/json.ts';
 import type { AssistantMessage, Message, SystemMessage, ToolCall, ToolSchema } from '../protocol/messages.ts';
 import { replayedBlocks } from './anthropic-blocks.ts';
 import { MessagesReader } from './anthropic-reader.ts';
+import { argumentsText } from './arguments-text.ts';
 import { WireError } from './errors.ts';
 import { responseFault } from './fault.ts';
 import { jsonText, parameterFields } from './json-text.ts';
@@ -93,31 +94,7 @@ function assistantBlocks({ text, reasoning, calls }: AssistantMessage): string {
 
 function callText(call: ToolCall | undefined): string {
   if (call === undefined) throw new TypeError('There are as many places for calls as there are calls.');
-  return `{"type":"tool_use","id":${jsonText(call.id)},"name":${jsonText(call.name)},"input":${inputText(call.arguments)}}`;
-}
-
-// An escaped pair stays as the model wrote it; a half without its other half would make the request invalid.
-const escapes =
-  /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[dD][89a-fA-F][\da-fA-F]{2}|[\s\S])/g;
-
-/**
- * The arguments in the model's own digits. `input` must be an object: nothing at all is the empty one, and text that is
- * none goes into one under the name that the provider's documentation gives for this, so that the model sees its slip.
- */
-function inputText(args: string): string {
-  if (args.trim() === '') return '{}';
-  if (!isObjectText(args)) return jsonText({ INVALID_JSON: args });
-  return args
-    .replace(escapes, (found) => (found.length === 6 ? '\ufffd' : found))
-    .replace(/\p{Surrogate}/gu, '\ufffd');
-}
-
-function isObjectText(text: string): boolean {
-  try {
-    return isRecord(JSON.parse(text));
-  } catch {
-    return false;
-  }
+  return `{"type":"tool_use","id":${jsonText(call.id)},"name":${jsonText(call.name)},"input":${argumentsText(call.arguments)}}`;
 }
 
 function toolsText(schemas: readonly ToolSchema[]): string {

@@ -183,9 +183,12 @@ describe('a spec that names no model', () => {
       code: 'model.unknown-provider',
       kind: 'input',
       message:
-        "Expected one of openai, anthropic, openrouter, or a base URL; found the provider 'mistral' and none.",
+        "Expected one of openai, anthropic, openai-responses, gemini, openrouter, or a base URL; found the provider 'mistral' and none.",
       next: "Give the base URL of 'mistral', or choose a known provider.",
-      details: { provider: 'mistral', known: ['openai', 'anthropic', 'openrouter'] },
+      details: {
+        provider: 'mistral',
+        known: ['openai', 'anthropic', 'openai-responses', 'gemini', 'openrouter'],
+      },
     });
   });
 });
