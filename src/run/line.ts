@@ -57,6 +57,8 @@ export function openLine(store: Store, lease: Lease, { earlier, onEvents, onBrok
     const all = first === undefined ? bodies : [...first.events, ...bodies];
     const allBlobs = first === undefined ? blobs : [...first.blobs, ...blobs];
     const stored = store.append(lease, all, { blobs: allBlobs, power }).then(accept, fail);
+    // The line tells of a failure in its turn, which may come after the failure itself.
+    stored.catch(() => {});
     line = line.then(() => stored);
     return line;
   };
