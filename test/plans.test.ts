@@ -1,5 +1,7 @@
 /** Plans through the whole runtime: values, rights, branches, tries, budgets, ends, and conversations with a real server. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../src/clock.ts';
+import { memoryStore } from '../src/ledger/stores/memory.ts';
 import { planTask } from '../src/native/plan/session-plans.ts';
 import { contextSearch } from '../src/native/tool/context-tools.ts';
 import { failed } from '../src/native/tool/define-tool.ts';
@@ -286,6 +288,72 @@ describe('ends', () => {
     await rig.close();
     const refused = await run(text, { tools: [look.tool, book.tool] });
     expect(refused).toMatchObject({ status: 'refused', error: { code: 'plan.approval-missing' } });
+  });
+
+  test.each([
+    [
+      'an empty prompt',
+      plan(tool('look', 'x', { text: '' }), model(field('x', 'value'), 'y'), final(1)),
+      'plan.wrong-value',
+    ],
+    [
+      'arguments that are no object',
+      plan(tool('look', 'x'), tool('look', 'y', field('x', 'value')), final(1)),
+      'plan.wrong-value',
+    ],
+    [
+      'a context whose name is no text',
+      plan(
+        {
+          op: 'context',
+          handle: { ref: 'literal', value: 1 },
+          action: { type: 'reduce', how: 'count' },
+          bind: 'x',
+        },
+        final(1),
+      ),
+      'plan.invalid',
+    ],
+    [
+      'a context that is found to be none',
+      plan(
+        tool('look', 'x', { text: 'none' }),
+        { op: 'context', handle: field('x', 'value'), action: { type: 'reduce', how: 'count' }, bind: 'y' },
+        final(1),
+      ),
+      'plan.context-failed',
+    ],
+    [
+      'a start behind the end',
+      plan({ op: 'context', action: { type: 'slice', start: 99, length: 1 }, bind: 'x' }, final(1)),
+      'plan.context-failed',
+    ],
+    ['a conversation that fails', plan(model('Hi.', 'x'), final(1)), 'plan.model-failed'],
+  ])('%s ends it as %3$s', async (_, text, code) => {
+    const look = counted('look', 'read', (args) => (args as { text?: string }).text ?? 'text');
+    const contexts = [{ alias: 'input', source: { kind: 'text', text: 'short' } }] as const;
+    const script = code === 'plan.model-failed' ? [{ status: 400 }] : [];
+    const ended = run(text, { script, contexts, tools: [look.tool] });
+    expect(
+      await ended.then(
+        (result) => result.error?.code,
+        (thrown) => thrown.code,
+      ),
+    ).toBe(code);
+  });
+
+  test('a value that is gone from the ledger is not made up', async () => {
+    const [look, book] = [counted('look'), counted('book', 'write')];
+    const store = memoryStore({ clock: systemClock });
+    const text = plan(tool('look', 'x'), tool('book', 'y'), final(ref('x')));
+    const paused = await run(text, { store, tools: [look.tool, book.tool] }, { approve: 'pause' });
+    const ended = rig.events.find((event) => event.type === 'plan-step' && event.value !== null);
+    const value = ended?.type === 'plan-step' ? ended.value : null;
+    const blob = store.blob;
+    store.blob = async (digest) => (digest === value ? undefined : blob(digest));
+    const result = await rig.resume(paused.run, approve);
+    expect(result).toMatchObject({ status: 'failed', error: { code: 'plan.record-changed' } });
+    expect(book.acted).toEqual([]);
   });
 
   test('a missing field says where, not what', async () => {

@@ -45,7 +45,7 @@ const result =
         ...seat,
         composition: writ.plainComposition('parts', 'You book parts.'),
         capabilities,
-        limits: { steps: 40, turns: 10 },
+        limits: { steps: 14, turns: 10 },
         task: writ.planTask(plan),
         origin: {},
       })

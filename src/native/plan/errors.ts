@@ -14,7 +14,6 @@ export const planErrors = {
     kind: 'failed',
     about: 'No answer of the model was a direct answer or a valid plan.',
   },
-  'plan.missing-input': { kind: 'failed', about: 'The plan names an input that it was not given.' },
   'plan.missing-field': { kind: 'failed', about: 'A value does not have the field that a step asks for.' },
   'plan.wrong-value': { kind: 'failed', about: 'A step got a value of another type than it takes.' },
   'plan.context-failed': { kind: 'failed', about: 'An operation on a context failed.' },

@@ -8,15 +8,14 @@ export interface Names {
   readonly variables: ReadonlyMap<string, ExactJson>;
 }
 
-/** Throws `plan.missing-input` and `plan.missing-field`. A checked plan uses no variable before it is bound. */
+/** Throws `plan.missing-field`. A checked plan uses no variable before it is bound. */
 export function evaluate(expression: Expression, names: Names): ExactJson {
   switch (expression.kind) {
     case 'literal':
       return expression.value;
-    case 'input': {
-      if (Object.hasOwn(names.inputs, expression.name)) return names.inputs[expression.name] ?? null;
-      throw new PlanError('plan.missing-input', `The plan was not given the input '${expression.name}'.`);
-    }
+    // A checked plan names only inputs that it is given.
+    case 'input':
+      return names.inputs[expression.name] ?? null;
     case 'variable':
       return names.variables.get(expression.name) ?? null;
     case 'field':

@@ -7,6 +7,7 @@ import { type ExactJson, isRecord, parseExactJson } from '../../protocol/json.ts
 import type { HarnessOutcome } from '../../protocol/outcome.ts';
 import { toolboxOf } from '../batch.ts';
 import { type CallEnd, type CallHeld, fromOutput, type ReadyCall, type RunPlanCall } from '../call.ts';
+import type { CompactionOptions } from '../compaction.ts';
 import { ContextError } from '../context/errors.ts';
 import type { GivenContext, SessionContexts } from '../context/session-contexts.ts';
 import type { Model } from '../model/model.ts';
@@ -51,6 +52,7 @@ export interface Looping {
     readonly options: RequestOptions;
     /** Those of the session's own conversation; the lanes of a plan have none. */
     readonly policies?: Policies;
+    readonly compaction?: CompactionOptions | undefined;
   };
   readonly contexts: SessionContexts | undefined;
   readonly numbers: TurnNumbers;
