@@ -8,6 +8,7 @@ const all = [
   'many-runs',
   'search',
   'command-start',
+  'ledger-append',
   'harness-overhead',
   'statistics',
   'plan-cost',

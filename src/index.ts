@@ -115,7 +115,13 @@ export { type ParsedPlan, parsePlan } from './native/plan/read-plan.ts';
 export { planJsonSchema } from './native/plan/schema.ts';
 export { type PlanOptions, planTask } from './native/plan/session-plans.ts';
 export { contextPeek, contextSearch, contextSlice } from './native/tool/context-tools.ts';
-export { defineTool, failed, notDispatched, type ToolDefinition } from './native/tool/define-tool.ts';
+export {
+  defineTool,
+  failed,
+  notDispatched,
+  stillUnknown,
+  type ToolDefinition,
+} from './native/tool/define-tool.ts';
 export { type ProjectReadOptions, projectRead } from './native/tool/project-read.ts';
 export { type ProjectSearchOptions, projectSearch } from './native/tool/project-search.ts';
 export { type SqlQueryOptions, sqlQuery } from './native/tool/sql-query.ts';
@@ -192,7 +198,10 @@ export type { PlannedTrial, TrialOutcome, TrialRow as ExperimentTrial } from './
 export { readReport, type Verification, verifyReport } from './prove/verify.ts';
 export type { Ask } from './run/approval.ts';
 export { answerTicket, type Decision as TicketDecision } from './run/decide.ts';
+export { forgetSession } from './run/forget.ts';
+export { type EffectDecision, reconcileEffect } from './run/reconcile.ts';
 export { type ResumeRequest, resumeRun, type StartRequest, startRun } from './run/run.ts';
+export { type UnsettledEffect, unsettledOf } from './run/unsettled.ts';
 export { type Gate, gatedSandbox, openGate } from './sandbox/gate.ts';
 export { type Locator, locatorText, readLocator } from './sandbox/locator.ts';
 export { probeReadiness, type Readiness } from './sandbox/probe.ts';
