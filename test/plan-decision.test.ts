@@ -45,6 +45,21 @@ describe('a decision', () => {
     expect(JSON.stringify(messages(0))).toContain('\\"name\\":\\"look\\"');
   });
 
+  test('for a plan that waits for a person stands when the run goes on: nothing is asked or done twice', async () => {
+    const [look, book] = [counted('look'), counted('book', 'write', () => 'booked')];
+    const text = plan(tool('look', 'x'), tool('book', 'y'), final(field('y', 'value')));
+    const paused = await decide(
+      [{ text: 'no' }, { text }],
+      { tools: [look.tool, book.tool] },
+      { approve: 'pause' },
+    );
+    expect(paused.status).toBe('paused');
+    const ask = async () => ({ decision: 'approved' as const, by: 'tester', reason: '' });
+    const resumed = await rig.resume(paused.run, { approve: 'ask', ask });
+    expect(resumed).toMatchObject({ status: 'completed', answer: 'booked', usage: { modelCalls: 2 } });
+    expect([look.acted.length, book.acted.length, rig.provider.requests.length]).toEqual([1, 1, 2]);
+  });
+
   test('in a delegated scope says nothing of the agent', async () => {
     const script = [{ text: plan(model('Hi.', 'y'), final(field('y', 'text'))) }, { text: 'Ho.' }];
     await decide(script, { plans: { scope: 'delegated' } });
