@@ -34,6 +34,7 @@ export interface RigOptions {
   readonly plans?: NonNullable<NativeOptions['plans']>;
   readonly limits?: Partial<HttpLimits>;
   readonly policies?: NativeOptions['policies'];
+  readonly compaction?: NonNullable<NativeOptions['compaction']>;
   readonly offer?: NonNullable<NativeOptions['offer']>;
   readonly idempotencyHeader?: string;
   readonly prices?: Readonly<Record<string, { prompt: number; completion: number }>>;
@@ -71,6 +72,7 @@ export async function openRig(options: RigOptions): Promise<Rig> {
       ...(request === undefined ? {} : { request }),
       ...(offer === undefined ? {} : { offer }),
       ...(policies === undefined ? {} : { policies }),
+      ...(options.compaction === undefined ? {} : { compaction: options.compaction }),
       ...(options.root === undefined ? {} : { root: options.root }),
       ...(options.plans === undefined ? {} : { plans: options.plans }),
     }),

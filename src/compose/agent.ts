@@ -94,6 +94,8 @@ export interface Agent {
   readonly mcp: ReadonlyMap<string, McpServer>;
   /** How a session chooses from what its servers offer; null tokens are as many as is usual for the mode. */
   readonly surface: { readonly mode: SurfaceMode; readonly tokens: number | null };
+  /** Null where all of a conversation goes with each request. */
+  readonly conversation: { readonly hotTokens: number } | null;
   readonly policies: Policies;
   readonly model: string | null;
   readonly budget: BudgetLimits;

@@ -1,6 +1,7 @@
 /** Our own harness: a model of the caller's choice, the tools of the agent, and the direct loop between them. */
 import type { Policies } from '../compose/policies.ts';
 import type { Harness } from '../harness.ts';
+import type { CompactionOptions } from './compaction.ts';
 import { checkGiven, type GivenContext } from './context/session-contexts.ts';
 import type { Model } from './model/model.ts';
 import { planLimits } from './plan/limits.ts';
@@ -25,6 +26,8 @@ export interface NativeOptions {
   readonly plans?: PlanOptions;
   /** What may speak to the model or stop the run beside it, by name. */
   readonly policies?: Policies;
+  /** Lets old messages leave a long conversation; without it, all of it goes with each request. */
+  readonly compaction?: CompactionOptions;
 }
 
 /** The native harness. It enforces every guarantee that a harness can declare. */
@@ -38,6 +41,7 @@ export function native(given: NativeOptions): Harness {
     root = 'loop',
     plans = {},
     policies = {},
+    compaction,
   } = given;
   planLimits(plans.limits);
   const mode = offer?.mode ?? 'compiled';
@@ -85,6 +89,7 @@ export function native(given: NativeOptions): Harness {
         root,
         plans,
         policies,
+        compaction,
       }),
   };
 }

@@ -6,6 +6,7 @@ import type { EventBody } from '../protocol/events.ts';
 import type { HarnessOutcome } from '../protocol/outcome.ts';
 import type { Blob } from '../protocol/record.ts';
 import { settleBatch, toolboxOf } from './batch.ts';
+import { type CompactionOptions, compact } from './compaction.ts';
 import { type GivenContext, openSessionContexts } from './context/session-contexts.ts';
 import { append, type Conversation, recallText, restore } from './conversation.ts';
 import { NativeError, type NativeErrorCode } from './errors.ts';
@@ -21,6 +22,7 @@ import { type Batch, laneEvents, transcriptOf } from './transcript.ts';
 
 export interface SessionParts {
   readonly policies?: Policies;
+  readonly compaction?: CompactionOptions | undefined;
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly options: RequestOptions;
@@ -79,7 +81,7 @@ async function* runTurns({
   input,
   session,
   host: given,
-  parts: { model, tools, options: usual, policies: named = {} },
+  parts: { model, tools, options: usual, policies: named = {}, compaction: window },
   contexts,
   numbers,
   plans,
@@ -105,6 +107,7 @@ async function* runTurns({
   const bare = (isFirst ? contexts?.task(input.task) : contexts?.laterTask(input.task)) ?? input.task;
   const task = policies.terms === '' ? bare : `${bare}\n\n${policies.terms}`;
   const conversation = await restore(transcript, session, host, model, task);
+  const taskDigest = taskOf(heard) ?? conversation.digests.at(-1) ?? '';
   const toolbox = toolboxOf(session, tools, contexts);
   const seat = { host, model, run: input.run, plans, cap: policies.cap };
   for (const tool of tools) tool.attend?.(input.run);
@@ -135,6 +138,11 @@ async function* runTurns({
       if (saying.event !== undefined) host.note([saying.event]);
       saying = undefined;
     }
+    if (attemptsMade === 0 && lane === undefined && window !== undefined) {
+      const { earlier: all } = input;
+      const sofar = [...all.filter((event) => event.run !== input.run), ...heard];
+      await compact(conversation, window, sofar, { session, model, host, contexts, task: taskDigest });
+    }
     if (attemptsMade === 0) turn = numbers.next();
     startedMs = host.clock.monotonicMs();
     const asking = { run: input.run, turn, model, toolBlock, host, conversation, options };
@@ -160,6 +168,12 @@ async function* runTurns({
       saying = end;
     }
   }
+}
+
+/** Digest of the message that holds the task: the last of the run's first request. */
+function taskOf(events: readonly EventBody[]): string | undefined {
+  const first = events.find((event) => event.type === 'model-request');
+  return first?.type === 'model-request' ? first.add.at(-1) : undefined;
 }
 
 /** The host, with all that is recorded through it told to a list too. */

@@ -1,7 +1,7 @@
 /** The vocabulary of a run's record. Events are the truth about a run; status, usage, cost and resume derive from them. */
 import type { ErrorJson } from '../errors.ts';
 import type { BudgetAmount, BudgetCounter, BudgetLimits, BudgetReport } from './budget.ts';
-import type { Receipt, SessionBinding } from './delivery.ts';
+import type { Position, Receipt, SessionBinding } from './delivery.ts';
 import type { Access, AttemptId, Lineage, Reconciled, Repeat } from './effect.ts';
 import type { RunStatus } from './outcome.ts';
 import type { ApproveMode, Ticket, TicketAnswer } from './ticket.ts';
@@ -249,7 +249,19 @@ export interface EventBodies {
     /** What it drew from the budget of its parent. */
     readonly spent: BudgetAmount;
   };
-  'session-compact': { readonly keep: number; readonly summary: string };
+  /** Messages left the requests of the session. The composed text never does: the next request begins with it again. */
+  'session-compact': {
+    /** How many messages stay, and how many went. */
+    readonly keep: number;
+    readonly dropped: number;
+    /** Digest of the note that stands in their place. */
+    readonly summary: string;
+    /** Estimates of the whole conversation, before and after. */
+    readonly tokensBefore: number;
+    readonly tokensAfter: number;
+    /** The context in which they can be looked into; null where the run has none. */
+    readonly context: string | null;
+  };
   'policy-speak': { readonly policy: string; readonly text: string };
   /** What a person should know although the run goes on. */
   notice: { readonly code: string; readonly text: string };
@@ -263,6 +275,36 @@ export interface EventBodies {
    * reports the whole run's, under turn 0.
    */
   'usage-report': { readonly turn: number; readonly modelSeen: string | null; readonly usage: Usage };
+  /** The requests of an outside program go through our recorder to `upstream`: an address without a path. */
+  'meter-open': { readonly upstream: string };
+  /** A request of an outside program that was let through; written before any of it is sent on. */
+  'meter-admit': {
+    /** Counts all that the program sends through this recorder, from 1. */
+    readonly number: number;
+    /** `side`: what the program asks beside the task, with a prompt of its own. */
+    readonly lane: 'main' | 'side';
+    readonly protocol: string;
+    readonly model: string | null;
+    /** Digest and size of the body's exact bytes. */
+    readonly body: string;
+    readonly bodyBytes: number;
+    readonly tools: number;
+    /** Where our text stands in it, byte for byte and once; null beside the task, and for an empty text. */
+    readonly text: Position | null;
+    readonly reserved: BudgetAmount;
+  };
+  /** How the request of this number ended, and what it used as far as its answer says. */
+  'meter-answer': {
+    readonly number: number;
+    /** Null where no answer came. */
+    readonly httpStatus: number | null;
+    readonly usage: Usage;
+    /** Why it is not whole; null where it is. */
+    readonly fault: string | null;
+    readonly elapsedMs: number;
+  };
+  /** A request of an outside program that was answered in the upstream's place; nothing of it was sent on. */
+  'meter-refuse': { readonly number: number; readonly error: ErrorJson };
   'turn-finish': { readonly turn: number; readonly calls: number; readonly elapsedMs: number };
   /** It waits for the answer to a ticket, or for what `error` says is missing. */
   'run-pause': { readonly ticket: string | null; readonly error: ErrorJson | null };

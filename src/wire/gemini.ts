@@ -75,7 +75,9 @@ function keptParts(
   calls: number,
 ): readonly { readonly [key: string]: Json }[] | undefined {
   if (!isRecord(opaque) || !Array.isArray(opaque.parts)) return undefined;
-  const parts: { readonly [key: string]: Json }[] = opaque.parts.filter(isRecord);
+  const parts: { readonly [key: string]: Json }[] = opaque.parts.filter(
+    (part: Json): part is { readonly [key: string]: Json } => isRecord(part),
+  );
   const named = parts.filter((part) => typeof part.call === 'number');
   return named.length === calls ? parts : undefined;
 }

@@ -59,6 +59,7 @@ export async function openHarness(
       contexts: givenContexts(origin),
       root: origin.root ?? 'loop',
       policies: (origin.policies ?? {}) as Policies,
+      ...(origin.conversation === undefined ? {} : { compaction: origin.conversation }),
     }),
     secrets: [...model.secrets, ...code.secrets],
     notices: [...code.notices, ...unseen(consent.capabilities, code)],

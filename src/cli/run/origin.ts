@@ -19,6 +19,13 @@ const mcpServer = z.union([
   z.object({ url: text, keyEnv: text.optional(), reads }),
 ]);
 
+const priceForm = z.object({
+  prompt: rate,
+  completion: rate,
+  cached: rate.optional(),
+  cacheWrite: rate.optional(),
+});
+
 const originSchema = z.object({
   agentFolder: text,
   workspace: text,
@@ -30,14 +37,7 @@ const originSchema = z.object({
   maxTokens: z.int().positive().optional(),
   /** What the task is worked on by, where that is not the loop. */
   root: z.enum(['decide', 'plan']).optional(),
-  price: z
-    .object({
-      prompt: rate,
-      completion: rate,
-      cached: rate.optional(),
-      cacheWrite: rate.optional(),
-    })
-    .optional(),
+  price: priceForm.optional(),
   /** Files that the model may look into, as they were when the session began. */
   contexts: z
     .array(z.object({ alias: text, path: text, bytes: z.number(), mtimeMs: z.number(), head: text }))
@@ -60,6 +60,7 @@ const originSchema = z.object({
     .optional(),
   /** As the agent named them, less those that its mode leaves out. */
   policies: policiesForm.optional(),
+  conversation: z.object({ hotTokens: z.int().positive() }).optional(),
   /** MCP servers by name; of variables only the names. */
   mcp: z.record(text, mcpServer).optional(),
   situation: z.object({
@@ -91,6 +92,10 @@ const outsideSchema = originSchema.pick({ agentFolder: true, workspace: true, si
     fidelity: z.enum(fidelities),
     unmeasured: z.enum(['refuse', 'warn']),
     baseUrl: text.optional(),
+    /** Its requests go through our recorder, on to `baseUrl`. */
+    metered: z.literal(true).optional(),
+    /** What models cost, by their name; only where it is metered. */
+    prices: z.record(text, priceForm).optional(),
     dimensions: z.record(text, z.custom<Json>()),
     lowered: z.object({ budget: level, approval: level, effects: level, resume: level, cancel: level }),
   }),

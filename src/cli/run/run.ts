@@ -63,6 +63,10 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
     )
     .option('--bin <path>', 'the program (default: the one on PATH)')
     .option(
+      '--metered',
+      "lead the program's requests through a recorder that keeps the budget and proves the text in each",
+    )
+    .option(
       '--lower <guarantee=level>',
       'do without a guarantee that the program does not give, or all; may be repeated',
       collect,
@@ -110,6 +114,7 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
     'writ run agents/analyst --model openai/gpt-4.1-mini --budget costUsd=0.10 -- "List the tables."',
     'git diff | writ run agents/reviewer --task-file - --json',
     'writ run agents/writer --harness codex --intent developer --lower all -- "Tidy the notes."',
+    'writ run agents/writer --harness pi --metered --base-url https://api.openai.com/v1 --budget modelCalls=9 --lower all -- "Tidy the notes."',
     'writ run agents/analyst -- --version      (the task is the text "--version")',
   ]).action(async (folder, options) => done(await runTask(context, folder, options, task)));
 }
@@ -184,6 +189,7 @@ export async function runNative(
 
 const ofPrograms = {
   bin: '--bin',
+  metered: '--metered',
   lower: '--lower',
   unmeasured: '--unmeasured',
   permissions: '--permissions',
@@ -277,6 +283,7 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
     resolved: composed.resolution,
     surface: { ...agent.surface, ...(flags.surface === undefined ? {} : { mode: flags.surface }) },
     ...(Object.keys(policies).length === 0 ? {} : { policies: JSON.parse(JSON.stringify(policies)) }),
+    ...(agent.conversation === null ? {} : { conversation: { ...agent.conversation } }),
     ...(agent.mcp.size === 0 ? {} : { mcp: JSON.parse(JSON.stringify(Object.fromEntries(agent.mcp))) }),
     ...(situation.skills === undefined
       ? {}

@@ -60,6 +60,7 @@ describe('an agent folder', () => {
         'env.TEAM',
       ],
       surface: { mode: 'compiled', tokens: 900 },
+      conversation: null,
       policies: {},
       toolOffers: new Map([
         ['tool.sql_query', { offered: undefined }],

@@ -78,6 +78,7 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
     skills: written.skills ?? [],
     ownSkills: (written.skills ?? []).length === 0 ? [] : await readSkills(join(folder, 'skills'), 'agent'),
     limits: (written.limits ?? {}) as LayerLimits,
+    conversation: written.conversation ?? null,
     policies: (written.policies ?? {}) as Policies,
     prices: new Map(Object.entries(written.prices ?? {})),
     fragments,

@@ -146,6 +146,15 @@ export const agentSchema = z.strictObject({
     .optional()
     .describe('Skills that the model is told of: names, or all that its sources offer.'),
   limits: layerLimits.optional().describe('The most tokens of a layer; over it, nothing is composed.'),
+  conversation: z
+    .strictObject({
+      hotTokens: z
+        .int()
+        .min(1, 'a whole number above zero')
+        .describe('What the messages of a request may take before the oldest leave for a context.'),
+    })
+    .optional()
+    .describe('How long conversations are kept small; without it all of one goes with each request.'),
   policies: policiesForm.optional().describe('What may speak to the model or stop the run, by name.'),
   prices: z
     .record(text, price)

@@ -37,6 +37,8 @@ export interface SessionContexts {
     text: string,
     bytesMax: number,
   ): Promise<string>;
+  /** Keeps a part of the conversation under an alias. */
+  archive(alias: string, text: string): Promise<void>;
   fault(ref: string): ContextError | undefined;
   reader(ref: string, signal: AbortSignal): ContextReader;
   close(): Promise<void>;
@@ -74,17 +76,11 @@ export async function openSessionContexts(options: SessionContextsOptions): Prom
       laterTask: (text) => taskText(text, changed, toolsShown),
       async keep({ turn, position }, text, bytesMax) {
         const alias = `${prefix}result_${turn}_${position}`;
-        const bytes = Buffer.from(text);
-        const body = await openKept(bytes, host);
-        // After a crash between keeping and recording the call's end, the read is made again and keeps its alias.
-        if (contexts.fault(alias) === undefined) await contexts.delete(alias);
-        const { id } = contexts.registerBody(alias, async () => body);
-        const digest = sha256(bytes);
-        host.note(
-          [{ type: 'context-register', alias, context: id, bytes: bytes.length, blob: digest }],
-          [{ digest, bytes }],
-        );
+        const body = await keepText(contexts, host, alias, text);
         return keptText(alias, body.metadata, text, toolsShown, bytesMax);
+      },
+      async archive(alias, text) {
+        await keepText(contexts, host, alias, text);
       },
       fault: (ref) => contexts.fault(ref),
       reader: (ref, signal) => contextReader(contexts, ref, signal),
@@ -96,14 +92,32 @@ export async function openSessionContexts(options: SessionContextsOptions): Prom
   }
 }
 
+async function keepText(contexts: Contexts, host: Host, alias: string, text: string): Promise<ContextBody> {
+  const bytes = Buffer.from(text);
+  const body = await openKept(bytes, host);
+  // After a crash between keeping and recording what it was kept for, it is made again and keeps its alias.
+  if (contexts.fault(alias) === undefined) await contexts.delete(alias);
+  const { id } = contexts.registerBody(alias, async () => body);
+  const digest = sha256(bytes);
+  host.note(
+    [{ type: 'context-register', alias, context: id, bytes: bytes.length, blob: digest }],
+    [{ digest, bytes }],
+  );
+  return body;
+}
+
 /** Throws a ContextError for contexts that this run may not have, or under names that they may not bear. */
 export function checkGiven(given: readonly GivenContext[], capabilities: readonly string[]): void {
   if (given.length > 0 && !capabilities.includes('context')) throw capabilityMissing();
-  const reserved = given.find(({ alias }) => /^(run\d+_)?result_/.test(alias));
+  const reserved = given.find(({ alias }) => /^((run\d+_)?result_|history_)/.test(alias));
   if (reserved === undefined) return;
-  throw new ContextError('context.bad-alias', `The alias '${reserved.alias}' is kept for results of tools.`, {
-    next: 'Choose another alias, such as input.',
-  });
+  throw new ContextError(
+    'context.bad-alias',
+    `The alias '${reserved.alias}' is kept for what a session keeps itself.`,
+    {
+      next: 'Choose another alias, such as input.',
+    },
+  );
 }
 
 async function registerGiven(
