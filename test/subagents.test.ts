@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { drawRun } from '../src/cli/view/draw-run.ts';
 import { defineTool } from '../src/native/tool/define-tool.ts';
 import { subagent } from '../src/native/tool/subagent.ts';
 import type { RunEvent } from '../src/protocol/events.ts';
 import { answerTicket } from '../src/run/decide.ts';
 import { forgetSession } from '../src/run/forget.ts';
 import { readRunView } from '../src/run/run-view.ts';
+import { readTrace } from '../src/run/trace.ts';
 import { dying } from './dying-store.ts';
 import { openRig, type Rig, type RigOptions } from './rig.ts';
 import type { SeenRequest } from './scripted-provider.ts';
@@ -95,6 +97,55 @@ describe('a subagent', () => {
     expect(await store.run(begun?.child ?? '')).toMatchObject({ parent: result.run });
     const recorded = await store.events(begun?.child ?? '');
     expect(recorded.at(-1)).toMatchObject({ type: 'run-finish', status: 'completed' });
+  });
+
+  test('is drawn and traced below the call that it worked for', async () => {
+    const { run, store, events } = await opened({
+      tools: [subagent(), look],
+      script: [
+        { calls: [ask('count')], usage },
+        { text: '3', usage },
+        { text: 'done', usage },
+      ],
+    });
+    const { run: id, session: sessionId } = await run('go');
+    const [record, session] = [await store.run(id), await store.session(sessionId)];
+    if (record === undefined || session === undefined) throw new Error('no record');
+    const [begun] = ofType(events, 'child-start');
+    const { spans } = await readTrace(store, record, session);
+    expect(spans.map(({ id: span, parent: above }) => [span, above])).toEqual([
+      [id, null],
+      [`${id}/t1`, id],
+      [`${id}/t1/a1`, `${id}/t1`],
+      [`${id}/t1/c1`, `${id}/t1`],
+      [begun?.child, `${id}/t1/c1`],
+      [`${begun?.child}/t1`, begun?.child],
+      [`${begun?.child}/t1/a1`, `${begun?.child}/t1`],
+      [`${id}/t2`, id],
+      [`${id}/t2/a1`, `${id}/t2`],
+    ]);
+    const drawn = drawRun(await readRunView(store, record, session), {
+      commandFor: (...words) => words.join(' '),
+      resume: { text: '', command: true },
+      cells: 100,
+    });
+    const tree = drawn.slice(drawn.indexOf('TURN 1'), drawn.indexOf('TURN 2'));
+    expect(
+      tree
+        .replaceAll(begun?.child ?? '', 'CHILD')
+        .trimEnd()
+        .split('\n'),
+    ).toEqual([
+      'TURN 1 · 30 tokens · cost unknown',
+      '└─ 1 subagent {"query":"count"}',
+      '   ├─ child CHILD · completed · 15 tokens · cost unknown',
+      '   │  ├─ given: the same instructions, look, without subagents, subagent',
+      '   │  ├─ task: count',
+      '   │  ├─ turn 1 · 15 tokens · cost unknown',
+      '   │  │  └─ the answer',
+      '   │  └─ answer: 3',
+      expect.stringMatching(/^ {3}└─ ok · \d+ bytes/),
+    ]);
   });
 
   test('a limit reached in the child is a typed result for the parent, which goes on', async () => {

@@ -6,6 +6,7 @@ import { forgetCommand } from './forget.ts';
 import { eventsCommand, listCommand, showCommand } from './look.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { resumeCommand } from './resume.ts';
+import { traceCommand } from './trace.ts';
 
 /** Groups the commands. RUN is an id, a beginning or an end of one, or `last`. */
 export function runsCommand(parts: NewCommand) {
@@ -19,6 +20,7 @@ export function runsCommand(parts: NewCommand) {
     listCommand(parts),
     showCommand(parts),
     eventsCommand(parts),
+    traceCommand(parts),
     resumeCommand(parts),
     cancelCommand(parts),
     approveCommand(parts),
