@@ -96,6 +96,10 @@ export interface Adapter {
   family(model: string | null): string;
   /** Variables that hold a key of the caller, so that it is known how the harness will log in. */
   readonly keyVariables: readonly string[];
+  /** The base URL of its vendor: where its requests go if nobody says otherwise. Left out where it has several. */
+  readonly vendorUrl?: string;
+  /** False where a request's `baseUrl` does not reach it. */
+  readonly redirects?: false;
   /** Names of variables that steer the harness itself; a request cannot set one. */
   readonly owns: RegExp;
   readonly resume: ResumeRule;

@@ -47,6 +47,22 @@ export const deliverErrors = {
     kind: 'refused',
     about: "The vendor's own session, which a continued one needs, is not known or not there.",
   },
+  'deliver.not-redirectable': {
+    kind: 'refused',
+    about: 'The harness was to be metered, and nothing leads its requests to a recorder.',
+  },
+  'deliver.not-proven': {
+    kind: 'failed',
+    about: 'A metered program made a request in which the text did not stand as measured; it was not sent.',
+  },
+  'deliver.unpriced': {
+    kind: 'failed',
+    about: 'A metered program asked a model whose price is not known, and money is limited.',
+  },
+  'deliver.not-metered': {
+    kind: 'failed',
+    about: 'A program gave an answer, and none of its requests went through the meter.',
+  },
   'deliver.not-started': { kind: 'failed', about: 'The program could not be started; nothing ran.' },
   'deliver.program-failed': {
     kind: 'failed',

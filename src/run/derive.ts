@@ -30,8 +30,18 @@ export function usageOf(events: readonly EventBody[]): Usage {
   // By turn: requests of a plan's branches are open side by side. Turn 0 is an outside program.
   const open = new Set<number>();
   const openChildren = new Set<string>();
+  const metered = isMetered(events);
+  let estimate: Pick<Usage, 'estimatedUsd'> = {};
+  const openMetered = new Set<number>();
   for (const event of events) {
-    if (event.type === 'model-request' || isOutsideStart(event)) {
+    if (event.type === 'meter-admit') openMetered.add(event.number);
+    else if (event.type === 'meter-answer') {
+      usage = addUsage(usage, event.usage);
+      openMetered.delete(event.number);
+    } else if (metered && event.type === 'usage-report') {
+      const { estimatedUsd } = event.usage;
+      if (event.turn === 0 && estimatedUsd !== undefined) estimate = { estimatedUsd };
+    } else if (event.type === 'model-request' || (!metered && isOutsideStart(event))) {
       if (open.has(event.turn)) usage = addUsage(usage, unknownUsage);
       open.add(event.turn);
     } else if (event.type === 'model-response' || event.type === 'model-fault') {
@@ -48,8 +58,13 @@ export function usageOf(events: readonly EventBody[]): Usage {
     }
   }
   if (openChildren.size > 0) usage = addUsage(usage, { ...unknownUsage, modelCalls: 0 });
-  for (const _ of open) usage = addUsage(usage, unknownUsage);
-  return usage;
+  for (const _ of [...open, ...openMetered]) usage = addUsage(usage, unknownUsage);
+  return { ...usage, ...estimate };
+}
+
+/** Whether the requests of an outside program were measured on their way: then what it says of them counts for nothing. */
+function isMetered(events: readonly EventBody[]): boolean {
+  return events.some(({ type }) => type === 'meter-open');
 }
 
 /** The start of an outside program, whose use is unknown until it reported all of it. */
@@ -67,13 +82,16 @@ export interface KnownUsage {
 export function knownUsageOf(events: readonly RunEvent[]): KnownUsage {
   let totalTokens = 0;
   let costUsd = 0;
+  const metered = isMetered(events);
   for (const event of events) {
+    if (metered && event.type === 'usage-report') continue;
     if (event.type === 'usage-report' && event.turn === 0) {
       totalTokens = 0;
       costUsd = 0;
     } else if (
       event.type !== 'model-response' &&
       event.type !== 'model-fault' &&
+      event.type !== 'meter-answer' &&
       event.type !== 'child-finish' &&
       event.type !== 'usage-report'
     )
@@ -138,6 +156,8 @@ export function spentBy(events: readonly RunEvent[], lostMs = 0): BudgetAmount {
   };
   // By turn: requests of a plan's branches wait side by side.
   const waiting = new Map<number, BudgetAmount>();
+  const metered = isMetered(events);
+  const admitted = new Map<number, BudgetAmount>();
   const lanes = new Set<string>();
   let children: BudgetAmount = {};
   let epochFirst: RunEvent | undefined;
@@ -163,7 +183,15 @@ export function spentBy(events: readonly RunEvent[], lostMs = 0): BudgetAmount {
       const reserved = waiting.get(event.turn);
       if (reserved !== undefined) charge(reserved, event.usage);
       waiting.delete(event.turn);
-    } else if (event.type === 'usage-report' && event.turn > 0) charge({}, event.usage);
+    } else if (event.type === 'meter-open') {
+      for (const reserved of admitted.values()) charge(reserved, undefined);
+      admitted.clear();
+    } else if (event.type === 'meter-admit') admitted.set(event.number, event.reserved);
+    else if (event.type === 'meter-answer') {
+      const reserved = admitted.get(event.number);
+      if (reserved !== undefined) charge(reserved, event.usage);
+      admitted.delete(event.number);
+    } else if (event.type === 'usage-report' && event.turn > 0 && !metered) charge({}, event.usage);
     else if (event.type === 'tool-result') {
       if (didRun(event.status)) {
         spent[event.counter ?? 'toolCalls'] += 1;
@@ -176,7 +204,7 @@ export function spentBy(events: readonly RunEvent[], lostMs = 0): BudgetAmount {
       spent.outputBytes += event.bytes;
     }
   }
-  for (const reserved of waiting.values()) charge(reserved, undefined);
+  for (const reserved of [...waiting.values(), ...admitted.values()]) charge(reserved, undefined);
   if (epochFirst !== undefined && last !== undefined)
     spent.wallTimeMs += Math.max(0, last.at - epochFirst.at);
   const { contextOps, steps, ...others } = spent;

@@ -21,6 +21,7 @@ import {
   stateOf,
   usageOf,
 } from './derive.ts';
+import { type MeterView, meterOf } from './meter-view.ts';
 import { type UnsettledEffect, unsettledOf } from './unsettled.ts';
 
 export interface ApprovalView {
@@ -133,7 +134,12 @@ export interface RunView {
   /** The run of which it is a child; left out where it is none. */
   readonly parent?: string;
   /** Of an outside program: what was delivered to it, and its own name for the session. Null while it is not known. */
-  readonly outside?: { readonly receipt: Receipt; readonly session: string | null };
+  readonly outside?: {
+    readonly receipt: Receipt;
+    readonly session: string | null;
+    /** What went through our recorder; left out where the run was not metered. */
+    readonly meter?: MeterView;
+  };
 }
 
 /** Reads the record of a run. */
@@ -188,7 +194,8 @@ async function childViews(store: Store, events: readonly RunEvent[]): Promise<Pi
 function outsideOf(events: readonly RunEvent[]): Pick<RunView, 'outside'> {
   const receipt = lastOf(events, 'delivery-receipt')?.receipt;
   if (receipt === undefined) return {};
-  return { outside: { receipt, session: lastOf(events, 'vendor-session')?.id ?? null } };
+  const session = lastOf(events, 'vendor-session')?.id ?? null;
+  return { outside: { receipt, session, ...meterOf(events) } };
 }
 
 /** Why a run waits that asks nobody. */
@@ -252,7 +259,8 @@ async function turnsOf(store: Store, events: readonly RunEvent[]): Promise<reado
     // What is seen late belongs to the turn of its call.
     const at = turns.findLast(({ turn }) => !('turn' in event) || event.turn === turn);
     if (at === undefined) continue;
-    at.events.push(event);
+    // What was measured on the way belongs to the run: a turn shows what its program said of it.
+    if (event.type !== 'meter-answer') at.events.push(event);
     if (event.type === 'model-fault') {
       const { attempt, error, retryInMs } = event;
       at.faults.push({ attempt, error, retryInMs });

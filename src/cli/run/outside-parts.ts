@@ -1,6 +1,7 @@
 /** Builds the harness of an agent program that a session's origin describes, and finds the secrets that it is given. */
 import { adapters as listed } from '../../catalog.ts';
 import type { Adapter } from '../../deliver/adapter.ts';
+import type { MeterOptions } from '../../deliver/meter/meter.ts';
 import { adapterOf } from '../../deliver/plan-delivery.ts';
 import type { RequestedDimensions } from '../../deliver/request.ts';
 import type { Harness } from '../../harness.ts';
@@ -38,6 +39,7 @@ export async function openOutside(
   const lowered = loweredOf(origin.outside.lowered);
   const options = {
     ...{ adapter, adapters, program, intent, fidelity, unmeasured, dimensions, baseUrl, env },
+    ...(await meterOf(origin.outside)),
     workspace: origin.workspace,
     homes: homesFolder(env),
     measured: await cells.readMeasuredCells(cells.measuredCellsPath(env)),
@@ -51,6 +53,18 @@ export async function openOutside(
     notices: [],
     close: async () => {},
   };
+}
+
+async function meterOf({
+  metered,
+  baseUrl,
+  prices,
+}: OutsideOrigin['outside']): Promise<{ readonly meter?: MeterOptions }> {
+  if (metered !== true) return {};
+  const upstream = baseUrl ?? '';
+  if (prices === undefined) return { meter: { upstream } };
+  const { tariffOf } = await import('./tariff.ts');
+  return { meter: { upstream, tariff: tariffOf(prices) } };
 }
 
 // Read from a record, where a member may be there without a value.

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Adapter } from '../../deliver/adapter.ts';
 import { type Declarations, type Guarantee, guarantees } from '../../harness.ts';
 import type { Lowered } from '../../run/guarantees.ts';
+import { configuredRun } from '../compose/configured.ts';
 import { absoluteFlags, type Composed, composeFolder } from '../compose/situation-flags.ts';
 import type { Context } from '../context.ts';
 import { findOnPath } from '../doctor/program-version.ts';
@@ -126,7 +127,8 @@ async function describe(
     ...(flags.maxTokens === undefined ? {} : { outputTokensMax: flags.maxTokens }),
     ...(flags.permissions === undefined ? {} : { permissions: flags.permissions }),
   };
-  const asked = { intent, fidelity, baseUrl: flags.baseUrl ?? null, ...dimensions };
+  const baseUrl = flags.metered === true ? upstreamOf(adapter, flags) : (flags.baseUrl ?? null);
+  const asked = { intent, fidelity, baseUrl, ...dimensions };
   planDelivery(
     adapter.name,
     {
@@ -142,6 +144,9 @@ async function describe(
     },
     { adapters, unmeasured, measured: await cells.readMeasuredCells(cells.measuredCellsPath(env)) },
   );
+  // What a meter enforces need not be done without.
+  const declared =
+    flags.metered === true ? { ...adapter.declares, budget: 'enforced' as const } : adapter.declares;
   const origin = {
     agentFolder: folder,
     workspace,
@@ -152,12 +157,34 @@ async function describe(
       intent,
       fidelity,
       unmeasured,
-      ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
+      ...(baseUrl === null ? {} : { baseUrl }),
+      ...(flags.metered === true ? { metered: true as const, ...pricesOf(composed) } : {}),
       dimensions: JSON.parse(JSON.stringify(dimensions)),
-      lowered: readLowered(flags.lower ?? [], adapter.declares),
+      lowered: readLowered(flags.lower ?? [], declared),
     },
   };
   return { origin, unused: notices };
+}
+
+/** Where a metered program's requests are sent on to. */
+function upstreamOf({ name, vendorUrl, redirects }: Adapter, { baseUrl }: RunFlags): string | null {
+  if (baseUrl !== undefined) return baseUrl;
+  if (vendorUrl !== undefined) return vendorUrl;
+  // The harness itself says that it cannot be metered.
+  if (redirects === false) return null;
+  throw new CliError(
+    'cli.missing-argument',
+    `Expected --base-url beside --metered: ${name} asks models of several vendors.`,
+    { next: 'Give the base URL of the model server, such as --base-url https://api.openai.com/v1.' },
+  );
+}
+
+/** Prices by the model's own name, as a request bears it; the ones of a configuration win. */
+function pricesOf({ agent, configured }: Composed): Pick<OutsideOrigin['outside'], 'prices'> {
+  const known = [...agent.prices, ...configuredRun(configured).prices];
+  if (known.length === 0) return {};
+  const named = known.map(([spec, price]) => [spec.slice(spec.indexOf('/') + 1), { ...price }] as const);
+  return { prices: JSON.parse(JSON.stringify(Object.fromEntries(named))) };
 }
 
 function programOf(context: Context, adapter: Adapter, bin: string | undefined): string {

@@ -1,5 +1,6 @@
 /** Draws a run for a person: what it was asked, the tree of its turns, what it used, how it ended, what to do next. */
 import { amountText, type BudgetCounter, type BudgetLine } from '../../protocol/budget.ts';
+import type { MeterView } from '../../run/meter-view.ts';
 import type { CallView, ChildView, FaultView, PlanView, RunView, TurnView } from '../../run/run-view.ts';
 import { errorText } from '../report-error.ts';
 import type { OpenedStore } from '../run/open-store.ts';
@@ -58,7 +59,7 @@ export function drawRun(view: RunView, options: DrawOptions): string {
 /** What was delivered to an outside program, by which control, on which evidence. */
 function outsideLines({ outside }: RunView, cells: number): readonly string[] {
   if (outside === undefined) return [];
-  const { receipt, session } = outside;
+  const { receipt, session, meter } = outside;
   const { intent, control, transport, bytes, sha256, version, cell, role, residue } = receipt;
   const program = `${receipt.harness} ${version ?? '(version not known)'}`;
   const measured = cell === null ? 'not measured' : `measured on ${cell.version}, ${cell.date}`;
@@ -67,8 +68,19 @@ function outsideLines({ outside }: RunView, cells: number): readonly string[] {
     ['given', `${intent} by ${control} (${transport}) · ${count(bytes, 'byte')} · ${shortDigest(sha256)}`],
     ['lands', `${role ?? 'in a role that is not known'} · ${measured}`],
     ...residue.map((text) => ['beside', text]),
+    ...(meter === undefined ? [] : [['metered', meterText(meter)]]),
   ];
   return lines.map(([name = '', value = '']) => `${name.padEnd(9)}${visibleLine(value, cells - 9)}`);
+}
+
+function meterText({ upstream, main, proven, side, refused }: MeterView): string {
+  const parts = [
+    `${count(main, 'request')} of the task, the text once in ${proven} of ${main}`,
+    `${side} beside it`,
+    ...(refused === 0 ? [] : [`${refused} refused`]),
+    `on to ${upstream}`,
+  ];
+  return parts.join(' · ');
 }
 
 function paragraph(text: string): string[] {

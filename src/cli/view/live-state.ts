@@ -21,6 +21,8 @@ export interface LiveState {
   readonly limits: BudgetLimits;
   /** The end of the text that is arriving. */
   readonly text: string;
+  /** The requests are measured on their way: what a program says of them counts for nothing. */
+  readonly metered?: true;
 }
 
 const noKnown: KnownUsage = { totalTokens: 0, costUsd: 0 };
@@ -55,6 +57,14 @@ export function afterEvent(state: LiveState, event: RunEvent): LiveState {
       return { ...state, turn: event.turn, calls: [] };
     case 'model-request':
       return { ...state, doing: 'waiting for the model', text: '' };
+    case 'meter-open':
+      return { ...state, metered: true };
+    case 'meter-answer':
+      return {
+        ...state,
+        usage: addUsage(state.usage, event.usage),
+        known: addKnown(state.known, event.usage),
+      };
     case 'model-response':
     case 'model-fault':
       return {
@@ -65,6 +75,7 @@ export function afterEvent(state: LiveState, event: RunEvent): LiveState {
         known: addKnown(state.known, event.usage),
       };
     case 'usage-report':
+      if (state.metered) return state;
       // The whole run's takes the place of what its turns told.
       if (event.turn === 0) return { ...state, usage: event.usage, known: addKnown(noKnown, event.usage) };
       return {

@@ -30,3 +30,11 @@ export function programEnvironment(
     [markVariable]: mark,
   };
 }
+
+/** The caller's environment with this machine left out of what goes through a proxy: a recorder stands on it. */
+export function pastProxies(
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string | undefined>> {
+  const with127 = (list: string | undefined) => [list, '127.0.0.1'].filter(Boolean).join(',');
+  return { ...env, NO_PROXY: with127(env.NO_PROXY), no_proxy: with127(env.no_proxy) };
+}

@@ -2,6 +2,7 @@
 import type { Cell } from '../../protocol/delivery.ts';
 import type { Fidelity, Intent } from '../../protocol/intent.ts';
 import type { Adapter } from '../adapter.ts';
+import type { MeterOptions } from '../meter/meter.ts';
 import type { RequestedDimensions } from '../request.ts';
 
 export interface OutsideOptions {
@@ -18,6 +19,8 @@ export interface OutsideOptions {
   readonly dimensions?: RequestedDimensions;
   /** Where the program sends its model requests instead of to its vendor. */
   readonly baseUrl?: string | null;
+  /** Its requests go through a recorder of ours, which keeps the budget and proves the text in each; then `baseUrl` counts for nothing. */
+  readonly meter?: MeterOptions;
   /** Absolute. */
   readonly workspace: string;
   /** The folder of all sessions' homes: `homesFolder(env)`. */

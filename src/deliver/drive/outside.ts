@@ -15,6 +15,9 @@ import { openOutsideSession } from './session.ts';
 
 export type { OutsideOptions } from './options.ts';
 
+/** What a meter keeps, together with our own timer. Calls and what they print are the program's, and are seen afterwards. */
+const meteredLimits: readonly BudgetCounter[] = ['wallTimeMs', 'turns', 'modelCalls', 'tokens'];
+
 /** Limits that are kept whatever a program reports: by our own timer, and by what was read of it. */
 const ownCounters: readonly BudgetCounter[] = ['wallTimeMs', 'turns', 'toolCalls', 'outputBytes'];
 
@@ -23,19 +26,24 @@ const ownCounters: readonly BudgetCounter[] = ['wallTimeMs', 'turns', 'toolCalls
  * is left when a run ends; what is left of one whose Writ was killed is ended by the next look at its session.
  */
 export function outside(options: OutsideOptions): Harness {
-  const { adapter, dimensions = {} } = options;
+  const { adapter, meter, dimensions = {} } = options;
   return {
     name: adapter.name,
-    declares: adapter.declares,
+    declares: meter === undefined ? adapter.declares : { ...adapter.declares, budget: 'enforced' },
     model: dimensions.model ?? null,
     project: async () => ({ tools: [], text: '' }),
     unkeepable(limits) {
       const told = [...ownCounters, ...(adapter.reports ?? [])];
+      const priced = meter?.tariff === undefined ? [] : (['costUsd'] as const);
+      const kept = meter === undefined ? told : [...meteredLimits, ...priced];
       return limits
-        .filter((counter) => !told.includes(counter))
+        .filter((counter) => !kept.includes(counter))
         .map((counter) => ({
           counter,
-          reason: `${adapter.name} does not tell it while it works`,
+          reason:
+            meter === undefined
+              ? `${adapter.name} does not tell it while it works`
+              : `${meteredReason(counter)} of ${adapter.name}`,
           next: `Leave ${counter} out of the budget (--budget ${counter}=none), or choose another harness.`,
         }));
     },
@@ -48,12 +56,13 @@ export function outside(options: OutsideOptions): Harness {
       openOutsideSession(session, host, {
         options,
         binding: bindingOf(options),
-        plan: ({ task, earlier, run }) =>
+        plan: ({ task, earlier, run }, baseUrl) =>
           planRun(
             options,
             session,
             task,
             earlier.filter((event) => event.run !== run),
+            baseUrl,
           ),
       }),
   };
@@ -70,7 +79,9 @@ function planRun(
   session: Session,
   task: string,
   earlier: TaskInput['earlier'],
+  baseUrl = options.meter?.upstream ?? options.baseUrl ?? null,
 ): DeliveryPlan {
+  mustBeMeterable(options);
   const { adapter, adapters, dimensions, env, intent, fidelity, version, workspace, homes } = options;
   const resume = vendorSession(earlier);
   if (resume !== null) mustBeAlike(adapter.name, bindingOf(options), resume.binding);
@@ -88,9 +99,25 @@ function planRun(
       workspace,
       platform: process.platform,
       resume: resume?.id ?? null,
-      baseUrl: options.baseUrl ?? null,
+      baseUrl,
     },
     { measured: options.measured ?? [], unmeasured: options.unmeasured ?? 'refuse', adapters },
+  );
+}
+
+function meteredReason(counter: BudgetCounter): string {
+  return counter === 'costUsd'
+    ? 'nobody knows the price of the models'
+    : 'no meter sees it before it is spent';
+}
+
+// A program that goes its own way would spend and say what nobody sees.
+function mustBeMeterable({ adapter, meter }: OutsideOptions): void {
+  if (meter === undefined || adapter.redirects !== false) return;
+  throw new DeliverError(
+    'deliver.not-redirectable',
+    `${adapter.name} cannot be led to a recorder, so its requests cannot be metered.`,
+    { next: 'Leave --metered out, or choose another harness.', details: { harness: adapter.name } },
   );
 }
 

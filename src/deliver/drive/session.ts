@@ -2,7 +2,7 @@
 import { jsonDigest } from '../../digest.ts';
 import { messageOf, WritError } from '../../errors.ts';
 import type { Host, OpenSession, Session, TaskInput } from '../../harness.ts';
-import { type BudgetCounter, budgetExhausted } from '../../protocol/budget.ts';
+import { type BudgetAmount, type BudgetCounter, budgetExhausted } from '../../protocol/budget.ts';
 import type { DeliveryPlan, SessionBinding } from '../../protocol/delivery.ts';
 import type { EffectCall, EffectOutcome, NonDispatch, Observation } from '../../protocol/effect.ts';
 import type { RunEvent } from '../../protocol/events.ts';
@@ -10,10 +10,11 @@ import type { HarnessOutcome } from '../../protocol/outcome.ts';
 import { addUsage, noUsage, type Usage } from '../../protocol/usage.ts';
 import { lookAround } from '../ambient.ts';
 import { DeliverError, type DeliverErrorCode } from '../errors.ts';
+import type { Meter } from '../meter/meter.ts';
 import type { Observed } from '../observed.ts';
 import { receiptOf } from '../receipt.ts';
 import { shortText } from './diagnostics.ts';
-import { markVariable, programEnvironment } from './environment.ts';
+import { markVariable, pastProxies, programEnvironment } from './environment.ts';
 import { cleanAfterCrash, homeOf, prepareHome, sweepHomes } from './home.ts';
 import type { OutsideOptions } from './options.ts';
 import { type ProgramEnd, runProgram } from './program.ts';
@@ -22,8 +23,8 @@ import { openTranscript, type Transcript } from './transcript.ts';
 export interface OutsideParts {
   readonly options: OutsideOptions;
   readonly binding: SessionBinding;
-  /** Throws a refusal. */
-  readonly plan: (input: TaskInput) => DeliveryPlan;
+  /** Throws a refusal. `baseUrl` takes the place of the one that was asked for. */
+  readonly plan: (input: TaskInput, baseUrl?: string) => DeliveryPlan;
 }
 
 /** The place of the whole start among the effects of a run: before its first turn. */
@@ -71,7 +72,7 @@ async function* turns(
     throw thrown;
   }
   await sweepHomes(homes);
-  const start = new Start(input, host, parts, plan, found);
+  const start = new Start(input, host, parts, { plan, found, text: session.composition.text });
   const outcome = await host.effect(call, (signal) => start.dispatch(signal));
   for (let turn = 1; turn <= start.turns; turn += 1) yield { turn };
   return start.verdict ?? replayed(adapter.name, outcome, 0);
@@ -121,25 +122,34 @@ class Start {
   readonly #input: TaskInput;
   readonly #host: Host;
   readonly #options: OutsideOptions;
-  readonly #plan: DeliveryPlan;
+  readonly #parts: OutsideParts;
   readonly #found: readonly string[];
+  readonly #text: string;
   readonly #transcript: Transcript;
   readonly #atFirst: ReadonlyMap<BudgetCounter, number>;
   readonly #overspent = new AbortController();
+  #plan: DeliveryPlan;
+  #meter: Meter | undefined;
   #spentError: ReturnType<typeof budgetExhausted> | undefined;
 
   constructor(
     input: TaskInput,
     host: Host,
-    { options, binding }: OutsideParts,
-    plan: DeliveryPlan,
-    found: readonly string[],
+    parts: OutsideParts,
+    {
+      plan,
+      found,
+      text,
+    }: { readonly plan: DeliveryPlan; readonly found: readonly string[]; readonly text: string },
   ) {
+    const { options, binding } = parts;
     this.#input = input;
     this.#host = host;
+    this.#parts = parts;
     this.#options = options;
     this.#plan = plan;
     this.#found = found;
+    this.#text = text;
     this.#transcript = openTranscript({
       clock: host.clock,
       binding,
@@ -161,8 +171,14 @@ class Start {
     const mark = `${markVariable}=${value}`;
     let home: Awaited<ReturnType<typeof prepareHome>>;
     try {
+      await this.#openMeter();
+    } catch (thrown) {
+      return refused('unavailable', `its requests cannot be metered: ${messageOf(thrown)}`);
+    }
+    try {
       home = await prepareHome(this.#plan, mark, env);
     } catch (thrown) {
+      await this.#meter?.close();
       return refused('unavailable', `its home could not be made: ${messageOf(thrown)}`);
     }
     let end: ProgramEnd;
@@ -178,7 +194,7 @@ class Start {
           program: adapter.program === null ? (program ?? '') : this.#options.program,
           argv,
           cwd: workspace,
-          env: programEnvironment(this.#plan, env, value),
+          env: programEnvironment(this.#plan, this.#meter === undefined ? env : pastProxies(env), value),
           stdin,
           mark,
         },
@@ -189,11 +205,16 @@ class Start {
           },
           onLines: (lines) => take(lines.flatMap((line) => reader?.line(line) ?? [])),
           ...this.#conversation(),
-          signal: AbortSignal.any([signal, this.#overspent.signal]),
+          signal: AbortSignal.any([
+            signal,
+            this.#overspent.signal,
+            ...(this.#meter === undefined ? [] : [this.#meter.signal]),
+          ]),
         },
       );
       if (end.started) await take(reader?.end() ?? []);
     } finally {
+      await this.#meter?.close();
       await home.clean();
     }
     if (!end.started) return refused(end.code === null ? 'cancelled' : 'unavailable', end.message);
@@ -203,6 +224,16 @@ class Start {
     if (end.survivors.length > 0) throw new Error(`These could not be ended: ${namesOf(end.survivors)}.`);
     this.verdict = this.#judge(end, signal);
     return observationOf(this.verdict);
+  }
+
+  /** Stands between the program and its model, and plans it once more for this way. */
+  async #openMeter(): Promise<void> {
+    const { meter } = this.#options;
+    if (meter === undefined) return;
+    const { openMeter } = await import('../meter/meter.ts');
+    const { harness, cell, intent } = this.#plan;
+    this.#meter = await openMeter(meter, this.#host, { harness, cell, intent, text: this.#text });
+    this.#plan = this.#parts.plan(this.#input, this.#meter.url);
   }
 
   /** For a program that is talked with. What it breaks off with is how it failed, and no fault of ours. */
@@ -259,7 +290,10 @@ class Start {
   }
 
   /** Counts what was used. What goes beyond a limit ends the program, for it cannot be kept from going on. */
-  #spend(amount: Parameters<Host['spend']>[0]): void {
+  #spend(used: BudgetAmount): void {
+    // What goes through a meter is counted there.
+    const { turns: _turns, modelCalls: _calls, tokens: _tokens, ...others } = used;
+    const amount: BudgetAmount = this.#options.meter === undefined ? used : others;
     for (const counter of watched) {
       const [left, wanted] = [this.#host.left(counter), amount[counter] ?? 0];
       if (left === null || wanted <= left || this.#spentError !== undefined) continue;
@@ -273,10 +307,20 @@ class Start {
 
   #judge(end: Extract<ProgramEnd, { started: true }>, signal: AbortSignal): HarnessOutcome {
     const { name } = this.#options.adapter;
+    // A program may make an answer out of anything: what it was refused decides.
+    const unmet = this.#meter?.error();
+    if (unmet !== undefined) return { status: 'failed', error: unmet };
     const said = this.#transcript.ending();
     const clean = (end.isDone || end.exit.code === 0) && end.inputFault === null;
     const answer = said?.ok === true ? (said.answer ?? this.#transcript.lastText()) : '';
-    if (clean && answer.trim() !== '') return { status: 'completed', answer };
+    if (clean && answer.trim() !== '') {
+      if (this.#meter?.admitted() !== 0) return { status: 'completed', answer };
+      return failed(
+        'deliver.not-metered',
+        `${name} gave an answer, and none of its requests went through the recorder: its budget and its text are not proven.`,
+        'See where it sends its requests, or run it without --metered.',
+      );
+    }
     if (this.#spentError !== undefined) return { status: 'failed', error: this.#spentError };
     if (signal.aborted)
       return {

@@ -1,5 +1,4 @@
 /** What exactly a model got: a recorded request of any of the four provider protocols as a list of its texts. */
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { sha256 } from '../../digest.ts';
 import { messageOf } from '../../errors.ts';
 import { isRecord } from '../../protocol/json.ts';
@@ -9,6 +8,7 @@ import { openaiChatTexts } from './decode-openai-chat.ts';
 import { openaiResponsesTexts } from './decode-openai-responses.ts';
 import type { Exchange } from './exchange.ts';
 import { headerOf } from './exchange.ts';
+import { plainBytes } from './plain-bytes.ts';
 import type { DecodedTexts, TextPart } from './text-part.ts';
 
 export const protocols = ['anthropic', 'openai-responses', 'openai-chat', 'gemini'] as const;
@@ -54,8 +54,11 @@ const decoders: Readonly<Record<Protocol, (body: Readonly<Record<string, unknown
   gemini: geminiTexts,
 };
 
+/** The part of an exchange that is there before its answer. */
+export type RequestPart = Pick<Exchange, 'number' | 'method' | 'path' | 'request'>;
+
 /** Reads a recorded request. What cannot be read is said, never passed over: it may be the one that matters. */
-export function readModelRequest(exchange: Exchange): ReadRequest {
+export function readModelRequest(exchange: RequestPart): ReadRequest {
   const protocol = protocolOf(exchange);
   if (protocol === undefined) return { kind: 'other' };
   const unreadable = (reason: string): ReadRequest => ({ kind: 'unreadable', protocol, reason });
@@ -82,7 +85,7 @@ export function readModelRequest(exchange: Exchange): ReadRequest {
   }
 }
 
-function protocolOf({ method, path }: Exchange): Protocol | undefined {
+function protocolOf({ method, path }: RequestPart): Protocol | undefined {
   if (method !== 'POST') return undefined;
   const plain = path.split('?', 1)[0] ?? '';
   if (/\/messages$/.test(plain)) return 'anthropic';
@@ -90,22 +93,6 @@ function protocolOf({ method, path }: Exchange): Protocol | undefined {
   if (/\/chat\/completions$/.test(plain)) return 'openai-chat';
   if (/:(streamG|g)enerateContent$/.test(plain)) return 'gemini';
   return undefined;
-}
-
-function plainBytes(bytes: Uint8Array, encoding = 'identity'): Uint8Array {
-  switch (encoding.trim().toLowerCase()) {
-    case 'identity':
-      return bytes;
-    case 'gzip':
-    case 'x-gzip':
-      return gunzipSync(bytes);
-    case 'deflate':
-      return inflateSync(bytes);
-    case 'br':
-      return brotliDecompressSync(bytes);
-    default:
-      throw new Error(`the body is compressed as ${encoding}, which is not known here`);
-  }
 }
 
 function sizeOf(text: string): { readonly bytes: number; readonly sha256: string } {

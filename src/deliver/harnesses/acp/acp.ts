@@ -32,6 +32,7 @@ export const adapter: Adapter = {
   models: {},
   family: modelFamily,
   keyVariables: [],
+  redirects: false,
   owns: /^$/,
   resume: 'none',
   cells: [],

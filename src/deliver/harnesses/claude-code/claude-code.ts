@@ -71,6 +71,7 @@ export const adapter: Adapter = {
   models: { anthropic: 'name' },
   family: modelFamily,
   keyVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
+  vendorUrl: 'https://api.anthropic.com',
   owns: /^(CLAUDE|ANTHROPIC|DISABLE)_/,
   resume: 'send-again',
   cells: readCells(cells, 'cells of claude-code'),

@@ -73,6 +73,7 @@ export const adapter: Adapter = {
   models: { openai: 'name' },
   family: modelFamily,
   keyVariables: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
+  vendorUrl: 'https://api.openai.com/v1',
   owns: /^(CODEX|OPENAI)_/,
   resume: 'kept',
   cells: readCells(cells, 'cells of codex'),

@@ -61,6 +61,7 @@ export const adapter: Adapter = {
   models: { google: 'name' },
   family: modelFamily,
   keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+  vendorUrl: 'https://generativelanguage.googleapis.com',
   owns: /^(GEMINI|GOOGLE)_/,
   resume: 'send-again',
   cells: readCells(cells, 'cells of gemini'),

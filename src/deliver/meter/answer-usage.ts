@@ -1,0 +1,40 @@
+/** What a recorded answer says that it used, read by the wire of its protocol. */
+import { noUsage, type Usage, unknownUsage } from '../../protocol/usage.ts';
+import { anthropic } from '../../wire/anthropic.ts';
+import { gemini } from '../../wire/gemini.ts';
+import { openaiChat } from '../../wire/openai-chat.ts';
+import { openaiResponses } from '../../wire/openai-responses.ts';
+import type { WireReader } from '../../wire/wire.ts';
+import { type Exchange, headerOf } from '../recorder/exchange.ts';
+import type { Protocol } from '../recorder/model-request.ts';
+import { plainBytes } from '../recorder/plain-bytes.ts';
+
+const readers: Readonly<Record<Protocol, () => WireReader>> = {
+  anthropic: () => anthropic().reader(),
+  'openai-responses': () => openaiResponses().reader(),
+  'openai-chat': () => openaiChat().reader(),
+  gemini: () => gemini('any').reader(),
+};
+
+/** A request that its provider turned away used nothing. */
+export const usedNothing: Usage = { ...noUsage, modelCalls: 1 };
+
+/**
+ * The usage of one request that was sent on. It is unknown wherever the answer is not whole, cannot be read, or says
+ * nothing of it; a provider that refuses a request (a status from 400 to 499) has done no work for it.
+ */
+export function answerUsage(protocol: Protocol, { response, fault }: Exchange): Usage {
+  if (response === null) return unknownUsage;
+  const { status, headers, body } = response;
+  if (status >= 400 && status < 500) return usedNothing;
+  if (fault !== null || !body.complete || body.bytesSeen > body.bytes.length) return unknownUsage;
+  try {
+    const reader = readers[protocol]();
+    reader.push(plainBytes(body.bytes, headerOf(headers, 'content-encoding')));
+    const end = reader.end();
+    // What was reported before the cut is of a part of the answer.
+    return end.kind === 'cut' ? unknownUsage : { ...end.usage, modelCalls: 1 };
+  } catch {
+    return unknownUsage;
+  }
+}
