@@ -9,9 +9,9 @@ import { here, packagesOf, pinned, programIn } from './programs.mjs';
 // versions of the lock all the same.
 const argv = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel', 'error'];
 
-// What npm says where no registry answers. Anything else is a fault of what is pinned here.
+// What npm says where no registry answers, or none that gives the programs. Anything else is a fault of what is pinned.
 const noRegistry =
-  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/;
+  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED|E401|E403|E404|E407|E5\d\d)\b/;
 
 /**
  * Resolves to the paths of the programs, or to why npm cannot install them here; `remove` ends what was installed for this
