@@ -68,19 +68,17 @@ function outsideLines({ outside }: RunView, cells: number): readonly string[] {
     ['given', `${intent} by ${control} (${transport}) · ${count(bytes, 'byte')} · ${shortDigest(sha256)}`],
     ['lands', `${role ?? 'in a role that is not known'} · ${measured}`],
     ...residue.map((text) => ['beside', text]),
-    ...(meter === undefined ? [] : [['metered', meterText(meter)]]),
+    ...(meter === undefined ? [] : meterLines(meter)),
   ];
   return lines.map(([name = '', value = '']) => `${name.padEnd(9)}${visibleLine(value, cells - 9)}`);
 }
 
-function meterText({ upstream, main, proven, side, refused }: MeterView): string {
-  const parts = [
-    `${count(main, 'request')} of the task, the text once in ${proven} of ${main}`,
-    `${side} beside it`,
-    ...(refused === 0 ? [] : [`${refused} refused`]),
-    `on to ${upstream}`,
+function meterLines({ upstream, main, proven, side, refused }: MeterView): readonly string[][] {
+  const parts = [`${count(main, 'request')} of the task, ${proven} with the text`, `${side} beside it`];
+  return [
+    ['metered', [...parts, ...(refused === 0 ? [] : [`${refused} refused`])].join(' · ')],
+    ['sent to', upstream],
   ];
-  return parts.join(' · ');
 }
 
 function paragraph(text: string): string[] {

@@ -17,11 +17,13 @@ import { installedVersion } from '../drive/installed-version.ts';
 import { outside } from '../drive/outside.ts';
 import { type ScriptedAnswer, startScriptedModel } from '../recorder/scripted-model.ts';
 
-const bins = resolve('conformance/node_modules/.bin');
+const modules = resolve('conformance/node_modules');
+const platform = `${process.platform}-${process.arch}`;
 const all = process.env.WRIT_METER_ALL === '1';
 
 interface Program {
   readonly name: string;
+  /** Below the modules. */
   readonly bin: string;
   readonly intent: Intent;
   readonly model?: string;
@@ -33,7 +35,7 @@ interface Program {
 const quick: readonly Program[] = [
   {
     name: 'pi',
-    bin: 'pi',
+    bin: '.bin/pi',
     intent: 'append',
     model: 'm1',
     path: '/v1',
@@ -41,7 +43,7 @@ const quick: readonly Program[] = [
   },
   {
     name: 'codex',
-    bin: 'codex',
+    bin: '.bin/codex',
     intent: 'developer',
     model: 'gpt-5.1',
     path: '/v1',
@@ -51,14 +53,14 @@ const quick: readonly Program[] = [
 const slow: readonly Program[] = [
   {
     name: 'claude-code',
-    bin: 'claude',
+    bin: `@anthropic-ai/claude-code-${platform}/claude`,
     intent: 'append',
     path: '',
     call: { name: 'Read', arguments: '{"file_path":"/none"}' },
   },
   {
     name: 'gemini',
-    bin: 'gemini',
+    bin: '.bin/gemini',
     intent: 'replace',
     model: 'gemini-2.5-pro',
     path: '',
@@ -66,7 +68,7 @@ const slow: readonly Program[] = [
   },
   {
     name: 'opencode',
-    bin: 'opencode',
+    bin: `opencode-${platform}/bin/opencode`,
     intent: 'append',
     model: 'm1',
     path: '/v1',
@@ -74,7 +76,7 @@ const slow: readonly Program[] = [
   },
   {
     name: 'qwen-code',
-    bin: 'qwen',
+    bin: '.bin/qwen',
     intent: 'append',
     model: 'm1',
     path: '/v1',
@@ -88,7 +90,7 @@ afterEach(async () => {
 });
 
 describe.each(all ? [...quick, ...slow] : quick)('$name', (program) => {
-  const there = existsSync(join(bins, program.bin));
+  const there = existsSync(join(modules, program.bin));
 
   test.skipIf(!there)(
     'a call and an answer: the text is proven in each request, resumed too, and the usage is what the server said',
@@ -147,9 +149,9 @@ async function openReal(
   const harness = outside({
     adapter,
     adapters: allAdapters,
-    program: join(bins, bin),
+    program: join(modules, bin),
     version: await installedVersion(adapter, {
-      program: join(bins, bin),
+      program: join(modules, bin),
       env,
       signal: AbortSignal.timeout(60_000),
     }),
