@@ -21,17 +21,21 @@ export async function measure(options, quick) {
       await familyOf(await verifyHarness({ ...options, model: other, known, depth: 'cells' }), other),
     );
   const seconds = Math.round((performance.now() - from) / 1000);
-  const lines = [
-    verifiedLines({ status: 'measured', harness: adapter.name, report }, true).trim(),
+  const linesOf = (drift) => [
+    verifiedLines({ status: 'measured', harness: adapter.name, report: { ...report, drift } }, true).trim(),
     ...families.map(familyLine),
     ...Object.entries(ends).map(endLine),
     `  (${seconds} s)`,
-  ].join('\n');
+  ];
   const date = new Date(options.clock.now()).toISOString().slice(0, 10);
   const on = `${date}, ${process.platform}-${process.arch}, Node ${process.versions.node}`;
   return {
-    // Where the program stood on this machine says nothing of it.
-    report: { ...report, program: adapter.program, on, families, behaviour: ends, lines },
+    shown: linesOf(report.drift).join('\n'),
+    // What is kept ships, so that it differs from nothing; where the program stood on this machine says nothing of it.
+    report: {
+      ...{ ...report, program: adapter.program, drift: [], on, families, behaviour: ends },
+      lines: linesOf([]).join('\n'),
+    },
     cells: [...known, ...families.flatMap(({ cells }) => cells)],
     faults: [
       ...report.faults,

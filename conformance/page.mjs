@@ -17,9 +17,10 @@ export async function writePage(folder) {
   const text = [
     '# What agent programs do with a prompt',
     '',
-    'Measured by `npm run test:conformance` from the bytes that reached the recorder, on a scripted model. Sizes of a',
-    "vendor's own text hold for the model that the program chooses by itself. What a program alters is refused by Writ for",
-    'such texts. Times are of a machine under other load.',
+    'Measured by `npm run test:conformance` from the bytes that reached the recorder, on a scripted model. The table of a',
+    "program holds for one family of models (`default`: its own choice); the lines of the others name the vendor's own size",
+    'and what of it stays beside a text of each intent. What a program alters is refused by Writ for such texts. Times are',
+    'of a machine under other load.',
     '',
     ...sections,
   ].join('\n');

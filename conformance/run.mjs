@@ -62,7 +62,7 @@ async function measureAll() {
   await Promise.allSettled(begun);
   for (const [index, name] of wanted.entries()) {
     const measured = await (begun[index] ?? measureOne(name));
-    process.stdout.write(`${measured.report.lines}\n\n`);
+    process.stdout.write(`${measured.shown}\n\n`);
     faults.push(...measured.faults.map((one) => `${name}: ${one}`));
     if (!quick) await keep(name, measured);
   }
