@@ -115,6 +115,18 @@ export { planTool } from './native/plan/plan-tool.ts';
 export { type ParsedPlan, parsePlan } from './native/plan/read-plan.ts';
 export { planJsonSchema } from './native/plan/schema.ts';
 export { type PlanOptions, planTask } from './native/plan/session-plans.ts';
+export {
+  type Assertion,
+  type AssertionCatalogue,
+  argumentTypes,
+  type EvidencePolicy,
+  openAssertions,
+} from './native/spec/catalogue.ts';
+export { compileSpec, type FrozenSpec } from './native/spec/compile-spec.ts';
+export { type MeetOptions, meetSpec } from './native/spec/meet-spec.ts';
+export { claimOf, type Observation, observeSpec, type StateRef } from './native/spec/observe-spec.ts';
+export { readSpec, readSpecText, type Spec, specJsonSchema } from './native/spec/spec.ts';
+export { type Verdict, verifySpec } from './native/spec/verify-spec.ts';
 export { contextPeek, contextSearch, contextSlice } from './native/tool/context-tools.ts';
 export {
   defineTool,
@@ -203,7 +215,7 @@ export { answerTicket, type Decision as TicketDecision } from './run/decide.ts';
 export { forgetSession } from './run/forget.ts';
 export { type EffectDecision, reconcileEffect } from './run/reconcile.ts';
 export { type ResumeRequest, resumeRun, type StartRequest, startRun } from './run/run.ts';
-export { readTrace, type Span, type Trace, traceLines } from './run/trace.ts';
+export { readTrace, type Trace, type TraceSpan, traceLines } from './run/trace.ts';
 export { type UnsettledEffect, unsettledOf } from './run/unsettled.ts';
 export { type Gate, gatedSandbox, openGate } from './sandbox/gate.ts';
 export { type Locator, locatorText, readLocator } from './sandbox/locator.ts';

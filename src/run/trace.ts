@@ -9,7 +9,7 @@ export const traceSchema = 'writ.trace.v1';
 
 export type SpanKind = 'run' | 'turn' | 'request' | 'call' | 'step';
 
-export interface Span {
+export interface TraceSpan {
   /** Made of the run and the place in it, so that two exports of one record are equal. */
   readonly id: string;
   readonly parent: string | null;
@@ -34,7 +34,7 @@ export interface Trace {
   /** Digest of the composed text. */
   readonly prompt: string;
   /** In the order in which they began, a parent before what is in it. */
-  readonly spans: readonly Span[];
+  readonly spans: readonly TraceSpan[];
 }
 
 /** Reads the trace of a run and of all its children. */
@@ -49,12 +49,12 @@ export function traceLines({ spans, ...head }: Trace): readonly string[] {
   return [head, ...spans].map((one, seq) => JSON.stringify({ seq, ...one }));
 }
 
-async function spansOf(store: Store, run: string, parent: string | null): Promise<readonly Span[]> {
+async function spansOf(store: Store, run: string, parent: string | null): Promise<readonly TraceSpan[]> {
   const events = await store.events(run);
   const own = runSpans(run, parent, events);
-  const spans: Span[] = [];
+  const spans: TraceSpan[] = [];
   const children = childrenOf(events);
-  const below = new Map<string, readonly Span[]>();
+  const below = new Map<string, readonly TraceSpan[]>();
   for (const { start } of children) {
     const [turn, position] = start.key.split(':');
     const call = `${run}/t${turn}/c${position}`;
@@ -65,14 +65,18 @@ async function spansOf(store: Store, run: string, parent: string | null): Promis
   return [...spans, ...(below.get(run) ?? [])];
 }
 
-interface Open extends Omit<Span, 'endAt' | 'status' | 'attributes'> {
+interface Open extends Omit<TraceSpan, 'endAt' | 'status' | 'attributes'> {
   endAt: number | null;
   status: string;
   attributes: { [name: string]: unknown };
 }
 
 /** The spans of one run, its own first. Pure: events in, spans out. */
-export function runSpans(run: string, parent: string | null, events: readonly RunEvent[]): readonly Span[] {
+export function runSpans(
+  run: string,
+  parent: string | null,
+  events: readonly RunEvent[],
+): readonly TraceSpan[] {
   const spans = new Map<string, Open>();
   const open = (
     id: string,
