@@ -1,4 +1,5 @@
 /** The form of plans: what is read, exactly, and that reader and published schema say the same of every text. */
+import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -186,6 +187,22 @@ describe('the schema', () => {
       { numRuns: 600 },
     );
     expect(valid).toBeGreaterThan(30);
+  });
+
+  test.each([
+    [{ op: 'tool', name: 'a', args: { ref: 'literal', value: [] }, bind: 'b' }, false],
+    [{ op: 'tool', name: 'a', args: [ref('x')], bind: 'b' }, false],
+    [{ op: 'tool', name: 'a', args: { ref: 'literal', value: {} }, bind: 'b' }, true],
+    [model({ ref: 'literal', value: ' ' }, 'b'), false],
+    [{ op: 'context', action: { type: 'search', pattern: { a: 1 } }, bind: 'b' }, false],
+    [{ op: 'context', action: { type: 'search', pattern: { ref: 'literal', value: 1 } }, bind: 'b' }, false],
+    [{ op: 'context', action: { type: 'search', pattern: ref('x') }, bind: 'b' }, true],
+  ])('and reader: %j is %s', (one, ok) => {
+    expect([validate({ steps: [one] }), parsePlan(steps(one)).ok]).toEqual([ok, ok]);
+  });
+
+  test('that is published is this one', () => {
+    expect(JSON.parse(readFileSync('schema/plan.schema.json', 'utf8'))).toEqual(planJsonSchema());
   });
 
   test('takes the forms that are in the pages', () => {

@@ -74,7 +74,7 @@ function readStep(json: unknown, path: string, depth: number): Step {
     }
     case 'tool': {
       const args = fields.args === undefined ? literal({}) : value('args');
-      if (args.kind === 'literal' && !isRecord(args.value))
+      if (args.kind === 'list' || (args.kind === 'literal' && !isRecord(args.value)))
         throw new Rejected('invalid_field', path, { name: 'args' });
       return { op: 'tool', name: textIn(fields, 'name', path, 128), args, bind: bind() };
     }
@@ -115,8 +115,8 @@ function readAction(json: unknown, path: string): ContextAction {
   switch (type as ContextAction['type']) {
     case 'search': {
       const pattern = readExpression(fields.pattern, path, 0);
-      if (pattern.kind === 'literal' && (typeof pattern.value !== 'string' || pattern.value === ''))
-        throw invalid('pattern');
+      const given = pattern.kind === 'literal' && typeof pattern.value === 'string' && pattern.value !== '';
+      if (!given && !['input', 'variable', 'field'].includes(pattern.kind)) throw invalid('pattern');
       if (fields.regex !== undefined && typeof fields.regex !== 'boolean') throw invalid('regex');
       const from = fields.from === undefined ? 0 : whole('from', 0);
       return { type: 'search', pattern, regex: fields.regex === true, from };

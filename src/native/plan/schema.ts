@@ -47,14 +47,20 @@ export function planJsonSchema(): Schema {
 
 const notEmpty: Schema = { anyOf: [{ type: 'string', pattern: '\\S' }, { not: { type: 'string' } }] };
 
+/** A value that must be of some form where it stands whole in the plan, also as `{"ref":"literal"}`. */
+function wholeAs(form: Schema): Schema {
+  const isLiteral: Schema = { type: 'object', properties: { ref: { const: 'literal' } }, required: ['ref'] };
+  return { anyOf: [{ not: isLiteral }, { properties: { value: form } }] };
+}
+
 const stepTypes: { readonly [field: string]: Json } = {
   handle: value,
   action: { $ref: '#/$defs/action' },
   bind: name,
   name: { type: 'string', minLength: 1, maxLength: 128 },
-  args: { allOf: [value, { type: 'object' }] },
+  args: { allOf: [value, { type: 'object' }, wholeAs({ type: 'object' })] },
   provider: { type: 'string', minLength: 1, maxLength: 256 },
-  prompt: { allOf: [value, notEmpty] },
+  prompt: { allOf: [value, notEmpty, wholeAs(notEmpty)] },
   options: { $ref: '#/$defs/options' },
   plan,
   plans: { type: 'array', minItems: 1, items: plan },
@@ -64,7 +70,13 @@ const stepTypes: { readonly [field: string]: Json } = {
 };
 
 const actionTypes: { readonly [field: string]: Json } = {
-  pattern: { allOf: [value, { type: ['string', 'object'], minLength: 1 }] },
+  pattern: {
+    allOf: [
+      value,
+      { type: ['string', 'object'], minLength: 1, required: ['ref'] },
+      wholeAs({ type: 'string', minLength: 1 }),
+    ],
+  },
   regex: { type: 'boolean' },
   from: whole(0),
   start: whole(0),
