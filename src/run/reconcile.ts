@@ -81,7 +81,7 @@ function decidable(events: readonly RunEvent[], store: string, decision: EffectD
       details: { run, effect: name },
     });
   }
-  if (!next(effect.state, steps[decision.decision]).ok || effect.state === 'not-dispatched') {
+  if (!next(effect.state, steps[decision.decision]).ok) {
     throw new RunError(
       'run.effect-settled',
       `Effect ${effectName(effect)} of run ${run} is ${effect.state}.`,

@@ -15,6 +15,7 @@ import type { RunEvent } from '../../protocol/events.ts';
 import type { RunResult } from '../../protocol/outcome.ts';
 import { resumeRun, startRun } from '../../run/run.ts';
 import { agentFolder, type CallOptions, call } from '../call.cases.ts';
+import { type Origin, originRecord } from '../run/origin.ts';
 
 let cwd: string;
 beforeEach(async () => {
@@ -33,10 +34,16 @@ interface Parts {
   readonly execute?: (args: unknown) => unknown;
   /** Fails from the first event of this type on, as a killed process would. */
   readonly diesAt?: string;
+  /** As if the command line had started it. */
+  readonly origin?: Partial<Origin>;
 }
 
 /** A run of a program of its own, whose tool no command line could build; `resume` carries it on. */
-async function program(script: Script, { execute, diesAt }: Parts = {}, resume?: string): Promise<RunResult> {
+async function program(
+  script: Script,
+  { execute, diesAt, origin }: Parts = {},
+  resume?: string,
+): Promise<RunResult> {
   const send = defineTool({
     name: 'send',
     description: 'Sends.',
@@ -73,7 +80,8 @@ async function program(script: Script, { execute, diesAt }: Parts = {}, resume?:
     resume === undefined
       ? await startRun({
           ...seat,
-          ...{ composition, capabilities: ['mail'], limits: { turns: 5 }, task: 'Send it.', origin: {} },
+          ...{ composition, capabilities: ['mail'], limits: { turns: 5 }, task: 'Send it.' },
+          origin: origin === undefined ? {} : originRecord({ ...plainOrigin(), ...origin }),
         })
       : await resumeRun({ ...seat, run: resume, promptNow: null });
   await model.close();
@@ -81,6 +89,10 @@ async function program(script: Script, { execute, diesAt }: Parts = {}, resume?:
   await provider.close();
   return result;
 }
+
+const plainOrigin = (): Origin => ({
+  ...{ agentFolder: join(cwd, 'a'), workspace: cwd, model: 'local/scripted-1', tools: [], situation: {} },
+});
 
 /** Sent once, its process gone before anything came back. */
 const interrupted = () =>
@@ -126,6 +138,17 @@ describe('what is unknown', () => {
     expect(shown).toContain(
       `\nunknown: 1.1 send; it may have happened\n  decide: writ runs reconcile ${run}\n`,
     );
+  });
+
+  test('is not what a living process has just sent', async () => {
+    const { run } = await interrupted();
+    const store = sqliteStore({ path: join(cwd, '.writ/ledger.sqlite') });
+    const lease = await store.acquire(run, thisHolder(), 60_000);
+    expect((await runs(['reconcile', run])).stdout).toBe('');
+    expect((await runs(['show', run])).stdout).not.toContain('it may have happened');
+    await store.release(lease);
+    await store.close();
+    expect((await runs(['reconcile', run])).stdout).toContain('1.1 send');
   });
 
   test('is nothing where all was seen', async () => {
@@ -284,6 +307,24 @@ describe('cancelling the run of another program', () => {
     expect(await runs(['cancel', run])).toEqual({ code: 0, stdout: `${run} cancelled\n`, stderr: '' });
     expect((await events(run)).at(-1)).toMatchObject({ type: 'run-finish', status: 'cancelled' });
   });
+});
+
+test('a resume says what is unknown before it goes on, and what is left to decide at its end', async () => {
+  const provider = await scriptedProvider([{ text: 'I do not know.' }]);
+  const { run } = await program([{ calls: [one] }], {
+    execute: () => 'sent',
+    diesAt: 'effect-observe',
+    origin: { baseUrl: provider.url },
+  });
+  const { code, stdout, stderr } = await runs(['resume', run]);
+  await provider.close();
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'I do not know.\n' });
+  expect(stderr).toMatch(
+    /^unknown: 1\.1 send was sent, and no result was recorded; it is asked about, and not repeated\n/,
+  );
+  expect(stderr).toMatch(
+    new RegExp(`unknown: 1\\.1 send; it may have happened\n {2}decide: writ runs reconcile ${run}\n$`),
+  );
 });
 
 test('a run that waits for what is missing says so, and how to go on', async () => {
