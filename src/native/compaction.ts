@@ -98,7 +98,7 @@ function headOf({ digests }: Conversation, { session, model }: CompactionSeat): 
   );
 }
 
-/** The first message that stays: as early as fits, at an answer or at the task, and before the newest answer at the latest. */
+/** The first message that stays: as early as fits, and always an answer or the task, so that no result loses its call. */
 function hotStart(
   { texts, digests }: Conversation,
   first: number,
@@ -114,7 +114,7 @@ function hotStart(
   for (let at = texts.length - 1; at >= first; at -= 1) {
     taken += tokensIn([texts[at] ?? '']);
     const digest = digests[at] ?? '';
-    // The newest answer stays with its results, however large they are: the model is about to read them.
+    // The newest of these stays with what follows it, however large: the model is about to read it.
     if (taken > room && start < texts.length) break;
     if (answers.has(digest) || digest === task) start = at;
   }
