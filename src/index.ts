@@ -53,6 +53,8 @@ export { lookAround } from './deliver/ambient.ts';
 export { forgetHome, homesFolder } from './deliver/drive/home.ts';
 export { installedVersion } from './deliver/drive/installed-version.ts';
 export { type OutsideOptions, outside } from './deliver/drive/outside.ts';
+export type { MeterOptions } from './deliver/meter/meter.ts';
+export type { Tariff } from './deliver/meter/reservation.ts';
 export type { DeliveryRules } from './deliver/permit.ts';
 export { planDelivery } from './deliver/plan-delivery.ts';
 export { receiptOf } from './deliver/receipt.ts';

@@ -12,6 +12,7 @@ import { type Verified, verifiedLines } from './verified-lines.ts';
 
 interface VerifyFlags {
   readonly bin: readonly string[];
+  readonly binArg: readonly string[];
   readonly model?: string | undefined;
   readonly json?: true | undefined;
 }
@@ -28,12 +29,19 @@ export function verifyCommand({ context, command, done }: NewCommand) {
       ].join(' '),
     )
     .argument('[name...]', 'harnesses; all that are found unless named')
-    .option('--bin <name=path>', 'the program of a harness; may be repeated', collect, [])
+    .option(
+      '--bin <[name=]path>',
+      'the program of a harness, whose name may be left out beside one name; may be repeated',
+      collect,
+      [],
+    )
+    .option('--bin-arg <word>', 'a word behind the program of an ACP agent; may be repeated', collect, [])
     .option('--model <name>', "measure with this model's name, for prompts depend on it")
     .option('--json', 'print one JSON object');
   return withExamples(verify, [
     'writ harness verify',
     'writ harness verify codex --bin codex=./codex',
+    'writ harness verify acp --bin /usr/local/bin/gemini --bin-arg --acp',
   ]).action(async (names, options, self) =>
     // The group takes --json for its table, wherever the word stands.
     done(await verifyAll(context, names, { ...options, ...self.optsWithGlobals() })),
@@ -46,7 +54,8 @@ async function verifyAll(context: Context, names: readonly string[], flags: Veri
   const all = await Promise.all(listed.map(({ load }): Promise<Adapter> => load()));
   const known = all.map(({ name }) => name);
   for (const name of names) checkName(name, known);
-  const programs = programsOf(context, flags.bin, known);
+  const programs = programsOf(context, flags.bin, { known, names });
+  mustHaveAgent(flags.binArg, programs);
   const chosen = all.filter(({ name }) => (names.length === 0 ? true : names.includes(name)));
   const { keepMeasuredCells, measuredCellsPath, readMeasuredCells } = await import(
     '../../deliver/verify/measured-cells.ts'
@@ -63,6 +72,7 @@ async function verifyAll(context: Context, names: readonly string[], flags: Veri
       signal,
       model: flags.model ?? null,
       programs,
+      words: flags.binArg,
     });
     verified.push(one);
     // Kept at once: an interrupted call loses the harness it was at, and none before it.
@@ -95,10 +105,13 @@ function checkName(name: string, known: readonly string[]): void {
 function programsOf(
   context: Context,
   bins: readonly string[],
-  known: readonly string[],
+  { known, names }: { readonly known: readonly string[]; readonly names: readonly string[] },
 ): ReadonlyMap<string, string> {
   return new Map(
     bins.map((bin) => {
+      const [only] = names;
+      if (only !== undefined && names.length === 1 && !known.some((name) => bin.startsWith(`${name}=`)))
+        return [only, resolve(context.cwd, bin)];
       const at = bin.indexOf('=');
       const [name, path] = [bin.slice(0, Math.max(0, at)), bin.slice(at + 1)];
       if (at < 1 || path === '')
@@ -111,6 +124,15 @@ function programsOf(
   );
 }
 
+// A word that nothing is started with would be dropped in silence.
+function mustHaveAgent(words: readonly string[], programs: ReadonlyMap<string, string>): void {
+  if (words.length === 0 || programs.has('acp')) return;
+  throw new CliError('cli.bad-value', '--bin-arg is for the command of an ACP agent, and --bin names none.', {
+    next: 'Name its program: writ harness verify acp --bin PATH --bin-arg WORD',
+    details: { option: '--bin-arg' },
+  });
+}
+
 interface One {
   readonly adapter: Adapter;
   readonly all: readonly Adapter[];
@@ -118,22 +140,28 @@ interface One {
   readonly signal: AbortSignal;
   readonly model: string | null;
   readonly programs: ReadonlyMap<string, string>;
+  readonly words: readonly string[];
 }
 
 async function verifyOne(
   context: Context,
-  { adapter, all, before, signal, model, programs }: One,
+  { adapter, all, before, signal, model, programs, words }: One,
 ): Promise<Verified> {
   const harness = adapter.name;
-  if (adapter.program === null)
+  const isOurs = adapter.needsCell === false;
+  if (isOurs)
     return { status: 'not-measurable', harness, reason: 'it starts no program that could be sent elsewhere' };
-  const program = programs.get(harness) ?? findOnPath(adapter.program, context.env);
-  if (program === undefined) return { status: 'not-found', harness, program: adapter.program };
+  const found = adapter.program === null ? undefined : findOnPath(adapter.program, context.env);
+  const program = programs.get(harness) ?? found;
+  if (program === undefined && adapter.program === null)
+    return { status: 'not-measurable', harness, reason: `--bin ${harness}=PATH has to name the agent` };
+  if (program === undefined) return { status: 'not-found', harness, program: adapter.program ?? harness };
   const { verifyHarness } = await import('../../deliver/verify/verify.ts');
   const report = await verifyHarness({
     adapter,
     adapters: all,
     program,
+    words: adapter.program === null ? words : [],
     model,
     known: [...before, ...adapter.cells],
     env: context.env,

@@ -1,6 +1,7 @@
 /** Builds the harness of an agent program that a session's origin describes, and finds the secrets that it is given. */
 import { adapters as listed } from '../../catalog.ts';
 import type { Adapter } from '../../deliver/adapter.ts';
+import { cellVersion } from '../../deliver/agent-version.ts';
 import type { MeterOptions } from '../../deliver/meter/meter.ts';
 import { adapterOf } from '../../deliver/plan-delivery.ts';
 import type { RequestedDimensions } from '../../deliver/request.ts';
@@ -45,7 +46,8 @@ export async function openOutside(
     measured: await cells.readMeasuredCells(cells.measuredCellsPath(env)),
   };
   check(outside({ ...options, version: null }), lowered);
-  const version = await installedVersion(adapter, { program, env, signal: context.interrupts() });
+  const installed = await installedVersion(adapter, { program, env, signal: context.interrupts() });
+  const version = cellVersion(adapter, dimensions.agent, installed);
   return {
     harness: outside({ ...options, version }),
     lowered,

@@ -1,6 +1,7 @@
 /** `writ run --harness NAME` for an agent program: all that the agent asks for is delivered to it, or refused. */
 import { resolve } from 'node:path';
 import type { Adapter } from '../../deliver/adapter.ts';
+import { cellsOfAgent } from '../../deliver/agent-version.ts';
 import { type Declarations, type Guarantee, guarantees } from '../../harness.ts';
 import type { Lowered } from '../../run/guarantees.ts';
 import { configuredRun } from '../compose/configured.ts';
@@ -115,13 +116,18 @@ async function describe(
   const unmeasured = flags.unmeasured ?? 'refuse';
   const adapter = adapterOf(flags.harness, { intent }, { adapters });
   const program = () => programOf(context, adapter, flags.bin);
+  if (adapter.program !== null && flags.binArg !== undefined)
+    throw new CliError('cli.unsupported', `--bin-arg is for ACP agents; ${adapter.name} has its own words.`, {
+      next: 'Leave --bin-arg out.',
+      details: { option: '--bin-arg' },
+    });
   const { model, notices } = agentModel(adapter, agent.model, {
     given: flags.model,
     redirected: flags.baseUrl !== undefined,
   });
   const dimensions = {
     // Where the harness is a protocol, its program is a part of the request.
-    ...(adapter.program === null ? { agent: [program()] } : {}),
+    ...(adapter.program === null ? { agent: [program(), ...(flags.binArg ?? [])] } : {}),
     ...(await dimensionsOf(adapter.name, agent, situation.skills)),
     ...(model === null ? {} : { model }),
     ...(flags.maxTokens === undefined ? {} : { outputTokensMax: flags.maxTokens }),
@@ -142,7 +148,15 @@ async function describe(
       platform: process.platform,
       resume: null,
     },
-    { adapters, unmeasured, measured: await cells.readMeasuredCells(cells.measuredCellsPath(env)) },
+    {
+      adapters,
+      unmeasured,
+      measured: cellsOfAgent(
+        adapter,
+        asked.agent,
+        await cells.readMeasuredCells(cells.measuredCellsPath(env)),
+      ),
+    },
   );
   // What a meter enforces need not be done without.
   const declared =

@@ -27,6 +27,7 @@ export interface RunFlags extends SituationFlags, LedgerFlags, SeatFlags {
   readonly unmeasured?: 'refuse' | 'warn' | undefined;
   readonly permissions?: PermissionMode | undefined;
   readonly bin?: string | undefined;
+  readonly binArg?: readonly string[] | undefined;
   readonly metered?: true | undefined;
   readonly lower?: readonly string[] | undefined;
   readonly root?: Root | undefined;

@@ -62,6 +62,7 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
       ),
     )
     .option('--bin <path>', 'the program (default: the one on PATH)')
+    .option('--bin-arg <word>', 'a word behind the program of an ACP agent; may be repeated', collect)
     .option(
       '--metered',
       "lead the program's requests through a recorder that keeps the budget and proves the text in each",
@@ -189,6 +190,7 @@ export async function runNative(
 
 const ofPrograms = {
   bin: '--bin',
+  binArg: '--bin-arg',
   metered: '--metered',
   lower: '--lower',
   unmeasured: '--unmeasured',

@@ -19,7 +19,7 @@ import { type ScriptedAnswer, startScriptedModel } from '../recorder/scripted-mo
 
 const modules = resolve('conformance/node_modules');
 const platform = `${process.platform}-${process.arch}`;
-const all = process.env.WRIT_METER_ALL === '1';
+const all = process.env.WRIT_REAL_AGENTS === '1';
 
 interface Program {
   readonly name: string;

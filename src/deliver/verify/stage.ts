@@ -13,6 +13,7 @@ import type { Exchange } from '../recorder/exchange.ts';
 import { type ModelRequest, readModelRequest } from '../recorder/model-request.ts';
 import { startRecorder } from '../recorder/recorder.ts';
 import { type ScriptedAnswer, type ScriptedAsk, startScriptedModel } from '../recorder/scripted-model.ts';
+import { runAcpTurn } from './acp-turn.ts';
 import { namedFile } from './traps.ts';
 import { runTurn, type TurnEnd } from './turn.ts';
 
@@ -21,6 +22,8 @@ export interface StageOptions {
   readonly adapters: readonly Adapter[];
   /** The path of the program. */
   readonly program: string;
+  /** What stands behind it in the command of an agent of a protocol. */
+  readonly words?: readonly string[];
   readonly version: string | null;
   /** Null for the harness's own choice. */
   readonly model: string | null;
@@ -84,6 +87,8 @@ const routerAnswer = {
 const isRouter = ({ messages }: ScriptedAsk) =>
   messages.some(({ role, content }) => role === 'system' && JSON.stringify(content).includes('model_choice'));
 
+const agentKeys = ['ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'OPENAI_API_KEY'];
+
 /** Opens it; the caller closes it, and then nothing is left of it. */
 export async function openStage(options: StageOptions): Promise<Stage> {
   const { adapter, clock } = options;
@@ -125,12 +130,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       if ((wish.resume ?? null) === null) await rm(home, { recursive: true, force: true });
       await mkdir(home, { recursive: true, mode: 0o700 });
       exchanges = [];
-      const end = await runTurn(plan, {
-        program: options.program,
-        env: childEnvironment(options, plan, { user, temporary }),
-        timeoutMs: options.timeoutMs,
-        signal: options.signal,
-      });
+      const end = await runPlan(options, plan, childEnvironment(options, plan, { user, temporary }));
       return { plan, end, ...sorted(exchanges), exchanges };
     },
     async close() {
@@ -144,7 +144,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
 }
 
 function planned(
-  { adapter, adapters, version, model }: StageOptions,
+  { adapter, adapters, program, words = [], version, model }: StageOptions,
   { intent, fidelity = 'base', text, task = 'Say done.', resume = null }: Wish,
   places: Pick<DeliveryPlan, 'home' | 'workspace'> & { readonly baseUrl: string },
 ): DeliveryPlan {
@@ -153,6 +153,7 @@ function planned(
     {
       ...places,
       ...(model === null ? {} : { model }),
+      ...(adapter.program === null ? { agent: [program, ...words] } : {}),
       intent,
       fidelity,
       text,
@@ -164,6 +165,17 @@ function planned(
     },
     { measured: [claimed({ adapter, version, model }, intent, fidelity)], unmeasured: 'warn', adapters },
   );
+}
+
+function runPlan(
+  { adapter, program, timeoutMs, signal }: StageOptions,
+  plan: DeliveryPlan,
+  env: Readonly<Record<string, string>>,
+): Promise<TurnEnd> {
+  const { acp } = plan;
+  const options = { program, env, timeoutMs, signal };
+  if (acp === null || adapter.converse === undefined) return runTurn(plan, options);
+  return runAcpTurn({ ...plan, acp }, adapter.converse, options);
 }
 
 /** The same plan with the intent's flag given once more, and before ours. */
@@ -205,7 +217,9 @@ function childEnvironment(
   plan: DeliveryPlan,
   { user, temporary }: { readonly user: string; readonly temporary: string },
 ): Record<string, string> {
-  const keys = adapter.keyVariables.filter((name) => plan.inherit.includes(name));
+  // An agent of a protocol says nowhere which key it takes.
+  const keys =
+    adapter.program === null ? agentKeys : adapter.keyVariables.filter((name) => plan.inherit.includes(name));
   return {
     PATH: env.PATH ?? '',
     HOME: user,

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { Cell } from '../../protocol/delivery.ts';
 import { type Intent, intents } from '../../protocol/intent.ts';
 import type { Adapter } from '../adapter.ts';
+import { cellVersion } from '../agent-version.ts';
 import { isControl } from '../permit.ts';
 import type { ModelRequest } from '../recorder/model-request.ts';
 import { type Drift, driftOf } from './drift.ts';
@@ -27,6 +28,8 @@ export interface VerifyOptions {
   readonly adapters: readonly Adapter[];
   /** The path of the program. */
   readonly program: string;
+  /** What stands behind it in the command of an agent of a protocol. */
+  readonly words?: readonly string[];
   /** Null for the harness's own choice. */
   readonly model: string | null;
   /** What is known so far, the user's own first. */
@@ -72,7 +75,8 @@ const turnTimeoutMs = 120_000;
 export async function verifyHarness(options: VerifyOptions): Promise<HarnessReport> {
   const { adapter, model, known, depth = 'full', progress = () => {} } = options;
   const timeoutMs = options.timeoutMs ?? turnTimeoutMs;
-  const version = await versionOf(options, timeoutMs);
+  const agent = [options.program, ...(options.words ?? [])];
+  const version = cellVersion(adapter, agent, await versionOf(options, timeoutMs));
   const stage = await openStage({ ...options, version, timeoutMs });
   try {
     const able = intents.filter((intent) => isControl(adapter.controls[intent]));

@@ -51,9 +51,20 @@ function plan({ request }: Resolved): AdapterPlan {
   return {
     program,
     argv,
+    env: request.baseUrl === null ? {} : elsewhere(request.baseUrl),
     acp: turnOf(request),
     task: { control: 'session/prompt', transport: 'request' },
     residue: ['all that the agent reads on its own: nothing of the protocol keeps it out'],
+  };
+}
+
+/** The protocol says nothing of model servers; these are the variables that the vendors' own clients read. */
+function elsewhere(baseUrl: string) {
+  const url = baseUrl.replace(/\/$/, '');
+  return {
+    ANTHROPIC_BASE_URL: url,
+    GOOGLE_GEMINI_BASE_URL: url,
+    OPENAI_BASE_URL: url.endsWith('/v1') ? url : `${url}/v1`,
   };
 }
 
