@@ -60,6 +60,14 @@ export class RunError extends WritError<RunErrorCode> {
   }
 }
 
+/** The error of what can only be done with the run above: alone a child would spend beside the budget that it shares. */
+export function childRun(run: string, parent: string): RunError {
+  return new RunError('run.is-child', `Run ${run} is a child of run ${parent}.`, {
+    next: `Go on with, or end, its parent: writ runs show ${parent}`,
+    details: { parent },
+  });
+}
+
 /** The one error of a run that the ledger does not have. */
 export function unknownRun(run: string): RunError {
   return new RunError('run.unknown-run', `There is no run ${run} in this ledger.`, {

@@ -5,7 +5,7 @@ import { begun } from './begun.ts';
 import { checkLimits } from './budget.ts';
 import { type ContinueRequest, continued } from './continued.ts';
 import { drive } from './drive.ts';
-import { RunError, unknownRun } from './errors.ts';
+import { childRun, RunError, unknownRun } from './errors.ts';
 import { checkGuarantees } from './guarantees.ts';
 import { leaseMs } from './lease.ts';
 import type { RunSeat } from './seat.ts';
@@ -55,13 +55,7 @@ export async function resumeRun(request: ResumeRequest): Promise<RunResult> {
   const { store } = request;
   const record = await store.run(request.run);
   if (record === undefined) throw unknownRun(request.run);
-  if (record.parent !== null) {
-    // Alone it would spend beside the budget that it shares, and nobody would take its answer.
-    throw new RunError('run.is-child', `Run ${record.id} is a child of run ${record.parent}.`, {
-      next: `Go on with, or end, its parent: writ runs show ${record.parent}`,
-      details: { parent: record.parent },
-    });
-  }
+  if (record.parent !== null) throw childRun(record.id, record.parent);
   const lease = await store.acquire(record.id, request.holder, leaseMs);
   let work: RunWork;
   try {

@@ -39,6 +39,12 @@ async function cancelRun(
   const { store, path, commandFor } = await openStoreToRead(context, flags);
   try {
     const found = await findRun(store, word, path);
+    const { id, parent } = found.run;
+    if (parent !== null) {
+      // The process at work holds the whole tree: to ask it would end the parent, and nobody said so.
+      const { childRun } = await import('../../run/errors.ts');
+      throw childRun(id, parent);
+    }
     const lease = await store.holder(found.run.id);
     const asked = lease !== undefined && askToEnd(lease);
     const state = asked
