@@ -3,6 +3,7 @@ const all = [
   'start-time',
   'turn-cost',
   'compose',
+  'space',
   'selection',
   'stream-cost',
   'many-runs',
