@@ -15,7 +15,7 @@ const toolCalls = {
 
 // Some ask again and again for minutes; that they still do is all that is wanted. A turn that ends by itself may take its
 // time on a machine under load.
-const failingMs = 12_000;
+const failingMs = 20_000;
 const wholeMs = 90_000;
 
 /** `quick` leaves out what a program may retry for as long as it is let. */
