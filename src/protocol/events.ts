@@ -299,6 +299,8 @@ export interface EventBodies {
     /** Null where no answer came. */
     readonly httpStatus: number | null;
     readonly usage: Usage;
+    /** Digest of the raw answer; null where none came. */
+    readonly response: string | null;
     /** Why it is not whole; null where it is. */
     readonly fault: string | null;
     readonly elapsedMs: number;

@@ -12,6 +12,7 @@ import { settle } from '../compose/settle.ts';
 import { factReader, fragmentsOf } from '../compose/situation.ts';
 import { withFragments } from '../compose/with-fragments.ts';
 import type { Composition, FactRecord } from '../protocol/composition.ts';
+import type { Fidelity, Intent } from '../protocol/intent.ts';
 import { ProveError } from './errors.ts';
 import type { Experiment } from './experiment.ts';
 import type { Side } from './statistics/trials.ts';
@@ -20,7 +21,21 @@ import type { Side } from './statistics/trials.ts';
 export interface ArmParts {
   readonly vocabulary: Vocabulary;
   readonly probes: readonly Probe[];
+  /** Looks at the agent program that an arm names. Throws where there is none, or it cannot be a subject. */
+  readonly harness?: (asked: AskedHarness) => ArmHarness;
 }
+
+/** What an arm says of an agent program, over what its agent says. */
+export interface AskedHarness {
+  readonly name: string;
+  readonly intent: Intent;
+  readonly fidelity: Fidelity;
+  /** As `provider/name`. */
+  readonly model: string | null;
+}
+
+/** The agent program of an arm; `model` is the model as the program names it, null for its own choice. */
+export interface ArmHarness extends AskedHarness {}
 
 export interface Arm {
   readonly side: Side;
@@ -29,6 +44,8 @@ export interface Arm {
   readonly profile: string;
   /** As `provider/name`; null where neither the experiment nor the agent says it. */
   readonly model: string | null;
+  /** Left out where our own harness runs it. */
+  readonly harness?: ArmHarness;
   /** Composes for a workspace. Throws `prove.outside-cell` where the situation there is not known to lie in the cell. */
   compose(workspace: string | null): Promise<ComposedArm>;
 }
@@ -61,9 +78,38 @@ export async function openArm(experiment: Experiment, side: Side, parts: ArmPart
     agent,
     profile,
     model: own.model ?? written.model ?? agent.model,
+    ...harnessOf(experiment, side, agent, parts),
     compose: (workspace) =>
       composeIn(workspace, { side, agent, profile, stated, cell, probes: parts.probes }),
   };
+}
+
+function harnessOf(
+  { map, written }: Experiment,
+  side: Side,
+  agent: Agent,
+  parts: ArmParts,
+): { readonly harness?: ArmHarness } {
+  const own = written.arms[side];
+  const wish = (['intent', 'fidelity'] as const).find((name) => own[name] !== undefined);
+  if (own.harness === undefined || own.harness === 'native') {
+    if (wish === undefined) return {};
+    throw map.error(
+      map.valueOffset(['arms', side, wish]),
+      `${wish} is for an agent program, and the arm '${side}' names none`,
+      'Name one with harness, or take it out.',
+    );
+  }
+  if (parts.harness === undefined)
+    throw map.error(
+      map.valueOffset(['arms', side, 'harness']),
+      `nothing here can open the harness '${own.harness}'`,
+      'Run the experiment with writ experiment.',
+    );
+  const intent = own.intent ?? agent.deliver.intent ?? 'append';
+  const fidelity = own.fidelity ?? agent.deliver.fidelity ?? 'base';
+  const model = own.model ?? written.model ?? agent.model;
+  return { harness: parts.harness({ name: own.harness, intent, fidelity, model }) };
 }
 
 interface Settling {

@@ -1,6 +1,7 @@
 /** The form of experiment.yaml: what must be said before the first trial. */
 import { z } from 'zod';
 import { budget, factValue, name, price, text, variable } from '../compose/load/schema.ts';
+import { fidelities, intents } from '../protocol/intent.ts';
 
 const share = z.number().gt(0, 'a number above 0').lt(1, 'a number below 1');
 const above0 = z.number().gt(0, 'a number above 0');
@@ -67,6 +68,9 @@ const arm = z.strictObject({
     .describe('Fragments that are in or out here, whatever their condition says.'),
   capabilities: z.record(name, z.boolean()).optional(),
   model: text.optional(),
+  harness: name.optional().describe('An agent program in the place of our own loop.'),
+  intent: z.enum(intents).optional().describe("What is done to the program's own prompt."),
+  fidelity: z.enum(fidelities).optional(),
 });
 
 const item = z.strictObject({

@@ -4,6 +4,7 @@ import type { Store } from '../ledger/store.ts';
 import { didRun, type RunEvent } from '../protocol/events.ts';
 import { isRecord } from '../protocol/json.ts';
 import { addUsage, noUsage, type Usage } from '../protocol/usage.ts';
+import { isAnswered, outsideOf } from './measure-outside.ts';
 import type { CallSeen, Measured } from './trial.ts';
 
 /** A text that must not reach a model, and what it is called. */
@@ -35,25 +36,29 @@ export async function measure(
   const answer = await textOf(store, finish.answer);
   const calls = callsOf(events);
   const lanes = lanesOf(events);
+  const outside = outsideOf(events);
   const measured: Measured = {
     run,
     session: start.session,
     status: finish.status,
-    code: finish.error?.code ?? null,
+    code: outside?.code ?? finish.error?.code ?? null,
     callCodes: codesOf(events),
     prompt: start.prompt,
-    promptSent: systemDigest(sent.first),
+    promptSent: outside === undefined ? systemDigest(sent.first) : outside.promptSent,
     harness: start.harness,
+    ...(outside === undefined ? {} : { harnessVersion: outside.version }),
     model: start.model,
     modelsSeen: unique(
       events.flatMap((event) =>
-        event.type === 'model-response' && event.modelSeen !== null ? [event.modelSeen] : [],
+        (event.type === 'model-response' || event.type === 'usage-report') && event.modelSeen !== null
+          ? [event.modelSeen]
+          : [],
       ),
     ),
-    servers: unique(events.flatMap((event) => (event.type === 'model-request' ? [hostOf(event.url)] : []))),
+    servers: unique(events.flatMap(serverOf)),
     projection: session?.projection ?? '',
     canaries: canaries.filter(({ text }) => sent.all.some((one) => holds(one, text))).map(({ name }) => name),
-    responses: unique(events.flatMap((event) => (event.type === 'model-response' ? [event.response] : []))),
+    responses: unique(events.flatMap(responseOf)),
     answer: finish.answer,
     answerBytes: answer === null ? 0 : Buffer.byteLength(answer),
     startedAt: start.at,
@@ -66,6 +71,18 @@ export async function measure(
     lanes,
   };
   return { measured, answer, calls };
+}
+
+function serverOf(event: RunEvent): readonly string[] {
+  if (event.type === 'model-request') return [hostOf(event.url)];
+  return event.type === 'meter-open' ? [hostOf(event.upstream)] : [];
+}
+
+function responseOf(event: RunEvent): readonly Digest[] {
+  if (event.type === 'model-response') return [event.response];
+  return event.type === 'meter-answer' && isAnswered(event) && event.response !== null
+    ? [event.response]
+    : [];
 }
 
 function ranOutOfTime({ error }: RunEvent & { readonly type: 'run-finish' }): boolean {
@@ -123,6 +140,10 @@ function lanesOf(events: readonly RunEvent[]): { readonly answered: Usage; reado
   for (const event of events) {
     if (event.type === 'model-response') answered = addUsage(answered, event.usage);
     else if (event.type === 'model-fault') failed = addUsage(failed, event.usage);
+    else if (event.type === 'meter-answer') {
+      if (isAnswered(event)) answered = addUsage(answered, event.usage);
+      else failed = addUsage(failed, event.usage);
+    }
   }
   return { answered, failed };
 }
@@ -131,7 +152,12 @@ function lanesOf(events: readonly RunEvent[]): { readonly answered: Usage; reado
 async function sentTexts(store: Store, events: readonly RunEvent[]) {
   const requests = events.filter((event) => event.type === 'model-request');
   const digests = unique(
-    requests.flatMap((event) => (event.tools === null ? event.add : [...event.add, event.tools])),
+    events.flatMap((event) => {
+      // A body of an outside program is one text with all that its model was sent.
+      if (event.type === 'meter-admit') return [event.body];
+      if (event.type !== 'model-request') return [];
+      return event.tools === null ? event.add : [...event.add, event.tools];
+    }),
   );
   const texts = new Map<Digest, string>();
   for (const digest of digests) {

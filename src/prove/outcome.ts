@@ -39,6 +39,9 @@ export function isOutage({ errors }: Pick<Registration, 'errors'>, code: string)
   );
 }
 
+/** How a run ends whose requests were not those of its arm. */
+const unproven = new Set(['deliver.not-proven', 'deliver.not-metered']);
+
 function invalidity(
   registration: Registration,
   side: Side,
@@ -49,12 +52,16 @@ function invalidity(
   if (trial.prompt !== arm.prompt) return 'its text is not the one of its arm';
   if (trial.promptSent !== null && trial.promptSent !== arm.prompt)
     return 'the text that was sent is not the one of its arm';
-  if (trial.model !== arm.model)
-    return `its model is ${trial.model ?? 'unknown'}, registered was ${arm.model}`;
+  if (trial.code !== null && unproven.has(trial.code))
+    return `nothing shows that the text of its arm was sent (${trial.code})`;
+  const model = arm.harness === undefined ? arm.model : arm.harness.model;
+  if (trial.model !== model)
+    return `its model is ${trial.model ?? 'unknown'}, registered was ${model ?? "the harness's own choice"}`;
   const { modelSeen } = registration;
   const other = modelSeen === null ? undefined : trial.modelsSeen.find((one) => one !== modelSeen);
   if (other !== undefined) return `${other} answered, registered was ${modelSeen}`;
-  if (trial.harness !== registration.build.harness) return `its harness is ${trial.harness}`;
+  if (trial.harness !== (arm.harness?.name ?? registration.build.harness))
+    return `its harness is ${trial.harness}`;
   if (trial.canaries.length > 0) return `it was sent a canary: ${trial.canaries.join(', ')}`;
   if (trial.responses.some((response) => seenBefore.has(response)))
     return 'an answer is that of another trial to the last byte, as out of a cache';

@@ -2,7 +2,7 @@
 import { type Digest, jsonDigest, sha256 } from '../digest.ts';
 import type { FactRecord } from '../protocol/composition.ts';
 import type { Json } from '../protocol/json.ts';
-import type { Arm } from './arm.ts';
+import type { Arm, ArmHarness } from './arm.ts';
 import { ProveError } from './errors.ts';
 import type { Experiment } from './experiment.ts';
 import { treeDigest, workspaceDigest } from './fixture.ts';
@@ -30,6 +30,8 @@ export interface ArmRecord {
   readonly folderDigest: Digest;
   readonly profile: string;
   readonly model: string;
+  /** The agent program that runs it; left out for our own harness. */
+  readonly harness?: ArmHarness;
   readonly capabilities: readonly string[];
   /** SHA-256 of the composed text. */
   readonly prompt: Digest;
@@ -118,6 +120,7 @@ export const usualOutages = [
   .concat('wire.bad-response', 'native.retry-too-late')
   .concat('sandbox.unavailable', 'sandbox.no-supervisor', 'sandbox.lost-sight')
   .concat('mcp.start-failed', 'mcp.start-timeout', 'tool.no-child')
+  .concat('deliver.not-started')
   .concat('run.harness-fault', 'run.lease-lost', 'run.record-damaged', 'fault');
 
 /** The share of lost pairs above which nothing is said, unless the experiment says otherwise. */
@@ -252,6 +255,7 @@ async function armRecord(experiment: Experiment, arm: Arm): Promise<ArmRecord> {
     folderDigest: await treeDigest(arm.agent.folder, 'count'),
     profile: arm.profile,
     model: arm.model,
+    ...(arm.harness === undefined ? {} : { harness: arm.harness }),
     capabilities: arm.agent.capabilities,
     prompt: composition.digest,
     bytes: composition.bytes,
@@ -265,12 +269,12 @@ async function armRecord(experiment: Experiment, arm: Arm): Promise<ArmRecord> {
 }
 
 function mustDiffer({ arms }: Registration): void {
-  const what = ({ prompt, model, capabilities, folderDigest }: ArmRecord) =>
-    jsonDigest([prompt, model, capabilities, folderDigest]);
+  const what = ({ prompt, model, capabilities, folderDigest, harness }: ArmRecord) =>
+    jsonDigest([prompt, model, capabilities, folderDigest, harness ?? null]);
   if (what(arms.control) !== what(arms.treatment)) return;
   throw new ProveError(
     'prove.same-arms',
-    'Expected arms that differ, found the same text, model and tools in both.',
+    'Expected arms that differ, found the same text, model, tools and harness in both.',
     {
       next: 'Change one arm: a fragment, a fact, a profile, a model or the agent folder.',
       details: { prompt: arms.control.prompt },

@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts';
 import { type Digest, jsonDigest } from '../digest.ts';
 import { type Analysis, analyse } from './analysis.ts';
+import type { ArmHarness } from './arm.ts';
 import { type Claim, claimsOf, claimText } from './claims.ts';
 import { ProveError } from './errors.ts';
 import { type Deviation, type ExperimentState, gradedRows, type Journal } from './journal.ts';
@@ -151,12 +152,18 @@ function environmentsExpected({ items }: Registration): number {
 
 function scopeOf({ cell, scope, arms, build, items }: Registration): readonly string[] {
   const models = [...new Set([arms.control.model, arms.treatment.model])].join(' and ');
+  const harnesses = [arms.control, arms.treatment].map(({ harness }) => harnessText(harness, build));
   return [
     `Situations in which ${cell}.`,
-    `The agent ${arms.treatment.agent} on ${build.harness} with ${models}, and these ${items.length} items.`,
+    `The agent ${arms.treatment.agent} on ${[...new Set(harnesses)].join(' and ')} with ${models}, and these ${items.length} items.`,
     ...scope,
     'Elsewhere nothing was measured, and nothing is said.',
   ];
+}
+
+function harnessText(harness: ArmHarness | undefined, build: Build): string {
+  if (harness === undefined) return build.harness;
+  return `${harness.name} (${harness.intent}, ${harness.fidelity})`;
 }
 
 function notVerifiedOf(

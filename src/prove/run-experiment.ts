@@ -13,7 +13,7 @@ import { type ExperimentState, gradeEntry, type Journal } from './journal.ts';
 import { measure, type Seen } from './measure.ts';
 import { outcomeOf } from './outcome.ts';
 import { planTrials } from './plan.ts';
-import { keyOf, type PlannedTrial, type TrialKey, type TrialRow } from './trial.ts';
+import { keyOf, type Measured, type PlannedTrial, type TrialKey, type TrialRow } from './trial.ts';
 
 /**
  * Runs the trials that have no outcome yet; those that have one are never run again. A run that an earlier call began and
@@ -163,7 +163,7 @@ async function finish(run: ExperimentRun, finished: Finished): Promise<void> {
     ...seen.measured,
     groups: item.groups,
     interrupted,
-    environment: environments(trial, seen.measured.projection),
+    environment: environments(trial, seen.measured),
     ...verdict,
     score: null,
     grader: null,
@@ -196,18 +196,19 @@ function itemOf({ items }: Pick<ExperimentRun, 'items'>, { item }: TrialKey): It
   return found;
 }
 
-type Environments = (trial: TrialKey, projection: Digest) => Digest;
+type Environments = (trial: TrialKey, seen: Pick<Measured, 'projection' | 'harnessVersion'>) => Digest;
 
 /** Digests over all that surrounds a trial and is none of its text. */
 async function environmentsOf(run: ExperimentRun, { registration }: ExperimentState): Promise<Environments> {
   const workspaces = new Map<string, Digest>();
   for (const item of run.items) workspaces.set(item.id, await workspaceDigest(item.workspace));
-  return ({ item, side }, projection) =>
+  return ({ item, side }, { projection, harnessVersion }) =>
     jsonDigest({
       ...run.build,
       agent: registration.arms[side].folderDigest,
       workspace: workspaces.get(item) ?? null,
       projection,
+      ...(harnessVersion === undefined ? {} : { harnessVersion }),
     });
 }
 

@@ -45,6 +45,8 @@ export interface Measured {
   /** Digest of the system text in the first request as it was sent; null where the record does not show it. */
   readonly promptSent: Digest | null;
   readonly harness: string;
+  /** What an agent program said that it is, null where nobody knows; left out for our own harness. */
+  readonly harnessVersion?: string | null;
   readonly model: string | null;
   /** Every name under which the provider answered, in their order. */
   readonly modelsSeen: readonly string[];

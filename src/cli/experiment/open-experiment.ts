@@ -2,13 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { graders, probes, vocabulary } from '../../catalog.ts';
-import { type Arm, openArm } from '../../prove/arm.ts';
+import { type Arm, type AskedHarness, openArm } from '../../prove/arm.ts';
 import { type Experiment, loadExperiment } from '../../prove/experiment.ts';
 import type { Grader, Judge } from '../../prove/grade/grader.ts';
 import type { Canary } from '../../prove/measure.ts';
 import { type Build, type Registration, registrationOf } from '../../prove/registration.ts';
 import { configuredTexts, readConfigured } from '../compose/configured.ts';
 import type { Context } from '../context.ts';
+import { allAdapters } from '../run/outside-parts.ts';
+import { armHarness } from './outside-trial.ts';
 
 export interface ExperimentFlags {
   readonly record?: string | undefined;
@@ -39,7 +41,12 @@ export async function openExperiment(
   judge?: Judge,
 ): Promise<OpenedExperiment> {
   const experiment = await loadExperiment(resolve(context.cwd, file));
-  const parts = { vocabulary, probes: await Promise.all(probes.map((probe) => probe.load())) };
+  const adapters = await allAdapters();
+  const parts = {
+    vocabulary,
+    probes: await Promise.all(probes.map((probe) => probe.load())),
+    harness: (asked: AskedHarness) => armHarness(asked, adapters),
+  };
   const arms = {
     control: await openArm(experiment, 'control', parts),
     treatment: await openArm(experiment, 'treatment', parts),

@@ -98,11 +98,11 @@ function registrationText(
   return `${lines.join('\n')}\n`;
 }
 
-function armText({ label, agent, model, prompt, tokens, overrides }: ArmRecord): string {
+function armText({ label, agent, model, harness, prompt, tokens, overrides }: ArmRecord): string {
   const changed = Object.entries(overrides).map(([id, presence]) => `${id} ${presence}`);
   return [
     label,
-    `${agent} on ${model}`,
+    `${agent} on ${model}${harness === undefined ? '' : ` by ${harness.name} (${harness.intent}, ${harness.fidelity})`}`,
     `prompt ${shortDigest(prompt)}, ${count(tokens, 'token')}`,
     ...changed,
   ].join(' · ');

@@ -1,6 +1,7 @@
 /** `writ experiment run`: runs the trials that have no outcome yet, and shows how far it is without showing what comes out. */
 import { resolve } from 'node:path';
 import type { Progress, RunSummary } from '../../prove/experiment-run.ts';
+import { collect } from '../compose/situation-flags.ts';
 import { type Context, printJson } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
@@ -29,6 +30,7 @@ export function runExperimentCommand({ context, command, done }: NewCommand) {
       givenPath('--record'),
     )
     .option('--base-url <url>', 'a server of your own choice')
+    .option('--bin <name=path>', 'the program of a harness that an arm names; may be repeated', collect)
     .option('--trust', 'accept what the agent folders and the command of the grader would run')
     .option(
       '--ledger <path>',

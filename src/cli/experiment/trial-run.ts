@@ -1,5 +1,6 @@
 /** A trial as an ordinary run of the command line: the harness of its arm in a fresh workspace, recorded in the ledger. */
 import { plainComposition } from '../../compose/plain.ts';
+import { forgetHome, homesFolder } from '../../deliver/drive/home.ts';
 import { thisHolder } from '../../ledger/holder.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import type { Store } from '../../ledger/store.ts';
@@ -12,28 +13,44 @@ import { type StartRequest, startRun } from '../../run/run.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { openHarness } from '../run/harness-parts.ts';
-import { type Origin, originRecord } from '../run/origin.ts';
+import { type Origin, type OutsideOrigin, originRecord } from '../run/origin.ts';
+import { openOutside } from '../run/outside-parts.ts';
 import type { Consent } from '../trust/trust.ts';
 import type { OpenedExperiment } from './open-experiment.ts';
+import { outsideOrigin } from './outside-trial.ts';
 
 export interface ServerFlags {
   readonly baseUrl?: string | undefined;
   readonly trust?: true | undefined;
+  /** Programs of harnesses, each as `NAME=PATH`. */
+  readonly bin?: readonly string[] | undefined;
 }
 
 type Asked = Pick<StartRequest, 'composition' | 'capabilities' | 'limits' | 'task' | 'origin' | 'signal'>;
 
-/** What runs trials on the native harness. */
+/** What runs trials: on the native harness, or on the agent program that the arm names. */
 export function executorOf(
   context: Context,
-  { experiment, arms }: OpenedExperiment,
+  opened: OpenedExperiment,
   store: Store,
   flags: ServerFlags,
 ): Execute {
+  const { experiment, arms } = opened;
   const { written } = experiment;
   return async ({ side, task, workspace, stamp, signal }) => {
-    const { agent, model, compose } = arms[side];
+    const { agent, model, harness, compose } = arms[side];
     const { composition } = await compose(workspace);
+    if (harness !== undefined) {
+      const origin = await outsideOrigin(context, { harness, agent }, opened, flags, workspace);
+      return startOutside(context, store, origin, {
+        composition,
+        capabilities: agent.capabilities,
+        limits: limitsOf(written.budget) ?? agent.budget,
+        task,
+        origin: { ...originRecord(origin), experiment: stamp },
+        signal,
+      });
+    }
     const origin: Origin = {
       ...serverOf(written, flags),
       agentFolder: agent.folder,
@@ -98,6 +115,27 @@ export function judgeOf(
       usage: result.usage,
     };
   };
+}
+
+/** Its session is never continued, so nothing of its home stays. */
+async function startOutside(
+  context: Context,
+  store: Store,
+  origin: OutsideOrigin,
+  asked: Asked,
+): Promise<RunResult> {
+  const parts = await openOutside(context, origin, () => {}, { keepBodies: true });
+  const result = await startRun({
+    ...asked,
+    harness: parts.harness,
+    ...(parts.lowered === undefined ? {} : { lowered: parts.lowered }),
+    store: openLedger({ store, secrets: parts.secrets }),
+    clock: context.clock,
+    holder: thisHolder(context.clock),
+    approve: 'deny',
+  });
+  await forgetHome(homesFolder(context.env), result.session);
+  return result;
 }
 
 async function start(

@@ -25,6 +25,7 @@ export async function openOutside(
   context: Context,
   origin: OutsideOrigin,
   check: (harness: Harness, lowered: Lowered) => void = () => {},
+  kept: Pick<MeterOptions, 'keepBodies'> = {},
 ): Promise<HarnessParts> {
   const { env } = context;
   const [adapters, { outside }, { homesFolder }, { installedVersion }, cells] = await Promise.all([
@@ -40,7 +41,7 @@ export async function openOutside(
   const lowered = loweredOf(origin.outside.lowered);
   const options = {
     ...{ adapter, adapters, program, intent, fidelity, unmeasured, dimensions, baseUrl, env },
-    ...(await meterOf(origin.outside)),
+    ...(await meterOf(origin.outside, kept)),
     workspace: origin.workspace,
     homes: homesFolder(env),
     measured: await cells.readMeasuredCells(cells.measuredCellsPath(env)),
@@ -57,16 +58,15 @@ export async function openOutside(
   };
 }
 
-async function meterOf({
-  metered,
-  baseUrl,
-  prices,
-}: OutsideOrigin['outside']): Promise<{ readonly meter?: MeterOptions }> {
+async function meterOf(
+  { metered, baseUrl, prices }: OutsideOrigin['outside'],
+  kept: Pick<MeterOptions, 'keepBodies'>,
+): Promise<{ readonly meter?: MeterOptions }> {
   if (metered !== true) return {};
   const upstream = baseUrl ?? '';
-  if (prices === undefined) return { meter: { upstream } };
+  if (prices === undefined) return { meter: { upstream, ...kept } };
   const { tariffOf } = await import('./tariff.ts');
-  return { meter: { upstream, tariff: tariffOf(prices) } };
+  return { meter: { upstream, ...kept, tariff: tariffOf(prices) } };
 }
 
 // Read from a record, where a member may be there without a value.

@@ -57,7 +57,7 @@ async function ask(
   const lines: string[] = [];
   const value = `version-${randomUUID()}`;
   const plan = { env: {}, inherit: [], workspace: tmpdir() };
-  await runProgram(
+  const end = await runProgram(
     {
       program,
       argv: versionArgv,
@@ -75,7 +75,10 @@ async function ask(
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     },
   );
-  return /\d+\.\d+\.\d+[\w.+-]*/.exec(lines.join('\n'))?.[0] ?? null;
+  const version = /\d+\.\d+\.\d+[\w.+-]*/;
+  // Some print it beside what they complain of.
+  const told = end.started ? end.stderr : '';
+  return (version.exec(lines.join('\n')) ?? version.exec(told))?.[0] ?? null;
 }
 
 async function readKnown(path: string): Promise<z.output<typeof known>> {

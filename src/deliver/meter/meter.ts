@@ -21,6 +21,8 @@ export interface MeterOptions {
   readonly upstream: string;
   /** The price of a model as requests name it; null where it is not known. Left out, no money is counted. */
   readonly tariff?: (model: string | null) => Tariff | null;
+  /** Whether the bodies of requests are kept in the record, for what else is to be looked for in them. */
+  readonly keepBodies?: boolean;
 }
 
 export interface Meter {
@@ -131,20 +133,24 @@ class Gate {
       return this.#refuse(request.number, protocol, budgetExhausted(spent));
     }
     this.#open.set(request.number, { reservation: reservation.id, reserved, protocol, tariff });
-    await this.#host.record([
-      {
-        type: 'meter-admit',
-        number: request.number,
-        lane: judged.lane,
-        protocol,
-        model,
-        body: sha256(request.body),
-        bodyBytes: request.body.length,
-        tools: read.tools.length,
-        text: judged.lane === 'main' ? judged.text : null,
-        reserved,
-      },
-    ]);
+    const body = sha256(request.body);
+    await this.#host.record(
+      [
+        {
+          type: 'meter-admit',
+          number: request.number,
+          lane: judged.lane,
+          protocol,
+          model,
+          body,
+          bodyBytes: request.body.length,
+          tools: read.tools.length,
+          text: judged.lane === 'main' ? judged.text : null,
+          reserved,
+        },
+      ],
+      this.#options.keepBodies === true ? [{ digest: body, bytes: request.body }] : [],
+    );
     if (judged.lane === 'main') this.main += 1;
     return undefined;
   }
@@ -164,6 +170,7 @@ class Gate {
         number: exchange.number,
         httpStatus: exchange.response?.status ?? null,
         usage,
+        response: exchange.response === null ? null : sha256(exchange.response.body.bytes),
         fault: faultText(exchange.fault),
         elapsedMs: Math.round(exchange.durationMs),
       },
