@@ -117,3 +117,15 @@ describe('scales and templates', () => {
     );
   });
 });
+
+test('where both arms are equal each mark is seen, at the same value', () => {
+  const plot = pageOf(undefined, 0.5).split('<figure>')[1] ?? '';
+  const circles = [...plot.matchAll(/<circle class="control" cx="([\d.]+)" cy="([\d.]+)"/g)].slice(1);
+  const squares = [...plot.matchAll(/<rect class="treatment" x="([\d.]+)" y="([\d.]+)"/g)].slice(1);
+  expect(circles).toHaveLength(base.items.length);
+  for (const [at, [, cx, cy]] of circles.entries()) {
+    const [, x, y] = squares[at] ?? [];
+    expect(Number(cx)).toBeCloseTo(Number(x) + 4.5);
+    expect(Number(y) + 4.5 - Number(cy)).toBeGreaterThanOrEqual(5);
+  }
+});

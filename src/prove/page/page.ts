@@ -1,5 +1,5 @@
 /** The report as one HTML page that needs nothing else: no script, no font, no picture from elsewhere. */
-import { nameOf } from '../claims.ts';
+import { figure, nameOf } from '../claims.ts';
 import { buildText, type Report } from '../report.ts';
 import { html, type Markup } from './html.ts';
 import { tableOf } from './plot.ts';
@@ -9,18 +9,18 @@ import { plotsOf } from './plots.ts';
 // the same once more.
 const style = `
 :root{color-scheme:light;--control:#0072b2;--treatment:#d55e00;--line:#767676}
-body{font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff;max-width:800px;margin:2rem auto;padding:0 1rem}
+body{font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff;max-width:62rem;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2.5rem}
 code{font:0.9em ui-monospace,monospace;overflow-wrap:anywhere}
-figure{margin:2rem 0}svg{max-width:100%;height:auto}figcaption{font-size:0.9rem}
+figure{margin:2rem 0;overflow-x:auto}svg{max-width:100%;min-width:600px;height:auto}figcaption{font-size:0.9rem}
 .claim{border-left:4px solid var(--control);padding:0.2rem 0.8rem;margin:0.8rem 0}
 .warning{border:2px solid #1a1a1a;padding:0.5rem 0.8rem;font-weight:bold}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:0.85rem}
-th,td{padding:0.15rem 0.6rem;border-bottom:1px solid #d0d0d0;text-align:right}th[scope=row]{text-align:left;font-weight:normal}
+th,td{padding:0.15rem 0.6rem;border-bottom:1px solid #d0d0d0;text-align:right}th:first-child{text-align:left}th[scope=row]{font-weight:normal}
 text{font:12px system-ui,sans-serif;fill:#1a1a1a}.tick{font-size:11px}
 .axis{stroke:#1a1a1a}.zero{stroke:var(--line);stroke-dasharray:2 3}.pair{stroke:var(--line);stroke-width:1.5}
 .control{fill:var(--control);stroke:var(--control)}.treatment{fill:var(--treatment);stroke:var(--treatment)}
-.open{fill-opacity:0.25}.effect{fill:#1a1a1a}.interval{stroke:#1a1a1a;stroke-width:2}.bar{fill:#9a9a9a}
+.open{fill-opacity:0.25}.effect{fill:#1a1a1a}.interval{stroke:#1a1a1a;stroke-width:2}.bar{fill:#8a8a8a}
 .observed{stroke:var(--treatment);stroke-width:2.5}.mirror{stroke:var(--treatment);stroke-width:1.5;stroke-dasharray:5 4}
 .curve{fill:none;stroke-width:2.5}.curve.treatment{stroke-dasharray:7 4}
 `;
@@ -133,14 +133,15 @@ function methodOf(report: Report): Markup {
   const { registration, registrationDigest, tableDigest, digest } = report;
   const { arms, repeats, seed, alpha, resamples, grader, build, errors, design } = registration;
   const arm = (side: 'control' | 'treatment') => {
-    const { label, agent, model, prompt, overrides } = arms[side];
+    const { label, agent, model, harness, prompt, overrides } = arms[side];
+    const by = harness === undefined ? '' : ` by ${harness.name}, ${harness.intent} ${harness.fidelity}`;
     const changed = Object.entries(overrides).map(([id, presence]) => `, ${id} ${presence}`);
-    return html`<li>${side}: ${label} (${agent} on ${model}${changed}), text <code>${prompt}</code></li>`;
+    return html`<li>${side}: ${label} (${agent} on ${model}${by}${changed}), text <code>${prompt}</code></li>`;
   };
   return html`<ul>
 ${arm('control')}${arm('treatment')}
 <li>${registration.items.length} items, each ${repeats} times in both arms, in an order drawn from the seed <code>${String(seed)}</code></li>
-<li>alpha ${alpha}; ${resamples} resamples; the smallest p that the design can give is ${design.smallestP}</li>
+<li>alpha ${alpha}; ${resamples} resamples; the smallest p that the design can give is ${figure(design.smallestP)}</li>
 <li>graded by ${grader.kind} <code>${grader.digest}</code></li>
 <li>outages by the rules <code>${errors.outage.join(' ')}</code></li>
 <li>${buildText(build)}</li>

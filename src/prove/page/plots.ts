@@ -45,7 +45,9 @@ function pairedPlot({ analysis, registration }: Report, labels: Labels): Markup 
     const y = top + at * step + step / 2;
     if (control === null || treatment === null)
       return html`<text class="tick" x="220" y="${y + 4}" text-anchor="end">${cut(item)}: unknown</text>`;
-    return html`<text class="tick" x="220" y="${y + 4}" text-anchor="end">${cut(item)}</text><line class="pair" x1="${x.at(control)}" y1="${y}" x2="${x.at(treatment)}" y2="${y}"/>${circle(x.at(control), y, 'control')}${square(x.at(treatment), y, 'treatment')}`;
+    // One mark must not hide the other where they fall together.
+    const apart = Math.abs(x.at(control) - x.at(treatment)) < markWidth ? 3 : 0;
+    return html`<text class="tick" x="220" y="${y + 4}" text-anchor="end">${cut(item)}</text><line class="pair" x1="${x.at(control)}" y1="${y}" x2="${x.at(treatment)}" y2="${y}"/>${square(x.at(treatment), y + apart, 'treatment')}${circle(x.at(control), y - apart, 'control')}`;
   });
   return figureOf({
     id: 'items',
@@ -60,6 +62,8 @@ function pairedPlot({ analysis, registration }: Report, labels: Labels): Markup 
     },
   });
 }
+
+const markWidth = 9;
 
 function cut(text: string): string {
   return text.length > 30 ? `${text.slice(0, 29)}…` : text;
@@ -109,12 +113,9 @@ function forestPlot(
 ): Markup {
   const [width, top, step] = [760, 20, 26];
   const bottom = top + lines.length * step;
-  const x = scale(
-    lines.flatMap(({ value, interval }) => [value ?? 0, interval.low ?? 0, interval.high ?? 0]),
-    230,
-    width - 30,
-    true,
-  );
+  const ends = lines.flatMap(({ value, interval }) => [value ?? 0, interval.low ?? 0, interval.high ?? 0]);
+  // An interval that ends at the frame would look cut off.
+  const x = scale(ends.concat(ends.map((one) => one * 1.06)), 230, width - 30, true);
   const rows = lines.map(({ name, value, interval: { low, high } }, at) => {
     const y = top + at * step + step / 2;
     const bar =
@@ -147,7 +148,7 @@ function permutationPlot(one: Known): Markup {
   const observed = histogram?.observed ?? 0;
   const [width, height] = [760, 280];
   const x = scale(edges, 70, width - 30);
-  const y = scale([0, ...counts], height - 50, 30);
+  const y = scale([0, ...counts.map((amount) => amount * 1.05)], height - 50, 30);
   const bars = counts.map((amount, at) => {
     const [left, right] = [x.at(edges[at] ?? 0), x.at(edges[at + 1] ?? 0)];
     return html`<rect class="bar" x="${left}" y="${y.at(amount)}" width="${round(Math.max(0, right - left - 0.5))}" height="${round(height - 50 - y.at(amount))}"/>`;
