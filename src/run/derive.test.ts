@@ -154,3 +154,45 @@ test('what a run has spent: unknown usage and a request without an end count as 
   });
   expect(costUsd).toBeCloseTo(0.61, 10);
 });
+
+test('of a metered program what was measured counts, and what it says of itself does not', () => {
+  const usage = { ...noUsage, modelCalls: 1, totalTokens: 10, costUsd: 0.5, costSource: 'priced' as const };
+  const admit = (number: number): EventBody => ({
+    type: 'meter-admit',
+    number,
+    lane: 'main',
+    protocol: 'openai-chat',
+    model: 'm1',
+    body: 'd',
+    bodyBytes: 1,
+    tools: 1,
+    text: null,
+    reserved: { turns: 1, modelCalls: 1, tokens: 70, costUsd: 2 },
+  });
+  const answer = (number: number): EventBody => ({
+    type: 'meter-answer',
+    number,
+    httpStatus: 200,
+    usage,
+    response: 'r',
+    fault: null,
+    elapsedMs: 1,
+  });
+  const said = (turn: number): EventBody => ({
+    type: 'usage-report',
+    turn,
+    modelSeen: null,
+    usage: { ...noUsage, modelCalls: 9, totalTokens: 999, estimatedUsd: 7 },
+  });
+  const whole = eventsOf([
+    { type: 'meter-open', upstream: 'http://x' },
+    ...[admit(1), admit(2), answer(2), answer(1), said(1), said(0)],
+  ]);
+  expect(usageOf(whole)).toMatchObject({ modelCalls: 2, totalTokens: 20, costUsd: 1, estimatedUsd: 7 });
+  expect(knownUsageOf(whole)).toEqual({ totalTokens: 20, costUsd: 1 });
+  expect(spentBy(whole)).toMatchObject({ modelCalls: 2, tokens: 20, costUsd: 1 });
+  // One that nobody saw the end of is charged whole.
+  const open = eventsOf([{ type: 'meter-open', upstream: 'http://x' }, admit(1), answer(1), admit(2)]);
+  expect(usageOf(open)).toMatchObject({ modelCalls: 2, totalTokens: null });
+  expect(spentBy(open)).toMatchObject({ modelCalls: 2, tokens: 80, costUsd: 2.5 });
+});

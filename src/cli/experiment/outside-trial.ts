@@ -3,13 +3,19 @@ import { resolve } from 'node:path';
 import type { Adapter } from '../../deliver/adapter.ts';
 import { agentModel } from '../../deliver/agent-model.ts';
 import type { Arm, ArmHarness, AskedHarness } from '../../prove/arm.ts';
+import type { ExperimentFile } from '../../prove/form.ts';
 import type { Context } from '../context.ts';
 import { findOnPath } from '../doctor/program-version.ts';
 import { CliError } from '../errors.ts';
 import type { OutsideOrigin } from '../run/origin.ts';
 import { allAdapters } from '../run/outside-parts.ts';
-import type { OpenedExperiment } from './open-experiment.ts';
-import type { ServerFlags } from './trial-run.ts';
+
+/** What the command line says of the programs of all arms. */
+export interface OutsideFlags {
+  readonly baseUrl?: string | undefined;
+  /** Each as `NAME=PATH`. */
+  readonly bin?: readonly string[] | undefined;
+}
 
 /** What an arm says of an agent program, held against the programs that there are. */
 export function armHarness(asked: AskedHarness, adapters: readonly Adapter[]): ArmHarness {
@@ -34,8 +40,8 @@ export function armHarness(asked: AskedHarness, adapters: readonly Adapter[]): A
 export async function outsideOrigin(
   context: Context,
   { harness, agent }: Pick<Arm, 'agent'> & { readonly harness: ArmHarness },
-  { experiment: { written } }: OpenedExperiment,
-  flags: ServerFlags,
+  written: Pick<ExperimentFile, 'server' | 'price'>,
+  flags: OutsideFlags,
   workspace: string,
 ): Promise<OutsideOrigin> {
   const adapter = (await allAdapters()).find(({ name }) => name === harness.name);

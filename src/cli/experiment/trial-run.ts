@@ -17,13 +17,10 @@ import { type Origin, type OutsideOrigin, originRecord } from '../run/origin.ts'
 import { openOutside } from '../run/outside-parts.ts';
 import type { Consent } from '../trust/trust.ts';
 import type { OpenedExperiment } from './open-experiment.ts';
-import { outsideOrigin } from './outside-trial.ts';
+import { type OutsideFlags, outsideOrigin } from './outside-trial.ts';
 
-export interface ServerFlags {
-  readonly baseUrl?: string | undefined;
+export interface ServerFlags extends OutsideFlags {
   readonly trust?: true | undefined;
-  /** Programs of harnesses, each as `NAME=PATH`. */
-  readonly bin?: readonly string[] | undefined;
 }
 
 type Asked = Pick<StartRequest, 'composition' | 'capabilities' | 'limits' | 'task' | 'origin' | 'signal'>;
@@ -31,17 +28,16 @@ type Asked = Pick<StartRequest, 'composition' | 'capabilities' | 'limits' | 'tas
 /** What runs trials: on the native harness, or on the agent program that the arm names. */
 export function executorOf(
   context: Context,
-  opened: OpenedExperiment,
+  { experiment, arms }: OpenedExperiment,
   store: Store,
   flags: ServerFlags,
 ): Execute {
-  const { experiment, arms } = opened;
   const { written } = experiment;
   return async ({ side, task, workspace, stamp, signal }) => {
     const { agent, model, harness, compose } = arms[side];
     const { composition } = await compose(workspace);
     if (harness !== undefined) {
-      const origin = await outsideOrigin(context, { harness, agent }, opened, flags, workspace);
+      const origin = await outsideOrigin(context, { harness, agent }, written, flags, workspace);
       return startOutside(context, store, origin, {
         composition,
         capabilities: agent.capabilities,

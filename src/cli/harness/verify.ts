@@ -41,7 +41,7 @@ export function verifyCommand({ context, command, done }: NewCommand) {
   return withExamples(verify, [
     'writ harness verify',
     'writ harness verify codex --bin codex=./codex',
-    'writ harness verify acp --bin /usr/local/bin/gemini --bin-arg --acp',
+    'writ harness verify acp --bin /usr/local/bin/gemini --bin-arg=--acp',
   ]).action(async (names, options, self) =>
     // The group takes --json for its table, wherever the word stands.
     done(await verifyAll(context, names, { ...options, ...self.optsWithGlobals() })),
