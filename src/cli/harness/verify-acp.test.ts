@@ -1,7 +1,7 @@
 /** An ACP agent on the command line: measured by its command, and refused or run by what was measured. */
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { acpAgent } from '../../deliver/verify/acp.cases.ts';
 import { agentFolder, call, writeFiles } from '../call.cases.ts';
 
@@ -9,6 +9,8 @@ let cwd: string;
 const env = { PATH: process.env.PATH };
 beforeEach(async () => {
   cwd = await agentFolder();
+  // Another test counts the stages of this machine.
+  vi.stubEnv('TMPDIR', cwd);
   await writeFiles(cwd, {
     'agent.mjs': acpAgent('vendor'),
     'plain/agent.yaml': 'key: plain\nprofiles: { default: [base] }\n',
@@ -16,7 +18,10 @@ beforeEach(async () => {
   });
   await chmod(join(cwd, 'agent.mjs'), 0o755);
 });
-afterEach(() => rm(cwd, { recursive: true, force: true }));
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(cwd, { recursive: true, force: true });
+});
 
 test('a measurement of an agent with its words is kept, and a run of that agent is refused by it', async () => {
   const argv = ['harness', 'verify', 'acp', '--bin', './agent.mjs', '--bin-arg', '--acp', '--json'];

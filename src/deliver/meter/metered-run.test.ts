@@ -9,7 +9,7 @@ import type { Usage } from '../../protocol/usage.ts';
 import { meterOf } from '../../run/meter-view.ts';
 import { type DriveRig, openDriveRig } from '../drive/drive.cases.ts';
 import type { OutsideOptions } from '../drive/options.ts';
-import { asking, cell, chatAnswer, startUpstream, text, type Upstream } from './meter.cases.ts';
+import { asking, cell, chatAnswer, startUpstream, type Upstream } from './meter.cases.ts';
 
 let rig: DriveRig;
 let upstream: Upstream;
@@ -181,11 +181,12 @@ test.each([
   ['is gone later', "await ask(); await ask('You are the vendor.');", 'it does not stand there'],
   ['cannot be looked for', "await post('/chat/completions', 'no object');", 'the body is no JSON object'],
 ])('a request in which the text %s is not sent and ends the run', async (_, body, found) => {
-  const result = await run(`${body} finish('All is well.');`);
+  const result = await run(`${body} await ask(); finish('All is well.');`);
   expect(result).toMatchObject({ status: 'failed', answer: null, error: { code: 'deliver.not-proven' } });
   expect(result.error?.message).toContain(found);
-  expect(upstream.got.filter((one) => !one.body.includes(text) || one.body.includes('"x"'))).toEqual([]);
-  expect(eventsOf('meter-refuse')).toHaveLength(1);
+  // Of a run that has failed nothing more is asked, however right it is.
+  expect(upstream.got).toHaveLength(body.startsWith('await ask();') ? 1 : 0);
+  expect(eventsOf('meter-refuse')).toHaveLength(2);
 });
 
 test('a request beside the task needs no text, but its budget; the conversation may quote the text', async () => {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../clock.ts';
 import { adapterNamed, allAdapters, straysOf } from '../drive/drive.cases.ts';
 import { acpAgent } from './acp.cases.ts';
@@ -12,8 +12,11 @@ import { verifyHarness } from './verify.ts';
 let root: string;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'writ-acp-'));
+  // Another test counts the stages of this machine.
+  vi.stubEnv('TMPDIR', root);
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   expect(await straysOf(root)).toEqual([]);
   await rm(root, { recursive: true, force: true });
 });
