@@ -2,6 +2,7 @@
 
 import { toErrorJson } from '../../errors.ts';
 import type { RunRecord } from '../../protocol/record.ts';
+import type { ApproveMode } from '../../protocol/ticket.ts';
 import { collect, composeFolder } from '../compose/situation-flags.ts';
 import type { Context } from '../context.ts';
 import { type NewCommand, withExamples } from '../program.ts';
@@ -18,6 +19,12 @@ interface ResumeFlags extends LedgerFlags, SeatFlags {
   readonly trust?: true | undefined;
 }
 
+const resumeApproveOption = () => {
+  const option = approveOption();
+  option.description = `${option.description.replace(/ \(default: .*\)$/, '')} (default: ask on a terminal, else wait on, unless the run was begun with deny and asks nothing)`;
+  return option;
+};
+
 export function resumeCommand({ context, command, done }: NewCommand) {
   const resume = command('resume')
     .summary('carry on an interrupted or paused run')
@@ -25,7 +32,7 @@ export function resumeCommand({ context, command, done }: NewCommand) {
       'Carries on a run with the instructions and tools it began with, even if the folder has changed since.',
     )
     .argument('<run>', runWords)
-    .addOption(approveOption())
+    .addOption(resumeApproveOption())
     .addOption(trustOption())
     .option(
       '--budget <k=v>',
@@ -69,13 +76,22 @@ async function carryOn(
     quiet,
   });
   try {
+    const unasked = await modeWithoutPerson(opened, run);
     const promptNow = await composedNow(context, origin, flags.json === true);
     return await inSeat(
       context,
       opened,
       parts,
       flags,
-      (seat) => resumeRun({ ...seat, run: run.id, promptNow, ...(limits === undefined ? {} : { limits }) }),
+      (seat) =>
+        resumeRun({
+          ...seat,
+          // At a terminal the question is put there.
+          approve: flags.approve ?? (seat.approve === 'deny' ? unasked : seat.approve),
+          run: run.id,
+          promptNow,
+          ...(limits === undefined ? {} : { limits }),
+        }),
       await opened.store.events(run.id),
     );
   } finally {
@@ -92,6 +108,20 @@ async function tellUnknown(context: Context, { store }: OpenedStore, run: string
       `unknown: ${effect} ${visible(tool)} was sent, and no result was recorded; ${then}\n`,
     );
   }
+}
+
+/**
+ * What becomes of a question where nobody can be asked: a run that waits with one, or that was begun so that somebody is
+ * asked, waits on. Refusing it would end the run and take the question from whoever was to answer it.
+ */
+async function modeWithoutPerson({ store }: OpenedStore, run: RunRecord): Promise<ApproveMode> {
+  const [{ lastOf, openTicketOf }, { asking }] = await Promise.all([
+    import('../../run/derive.ts'),
+    import('../../run/child-record.ts'),
+  ]);
+  const events = await store.events(run.id);
+  const open = openTicketOf(events) ?? (await asking(store, run.id))?.ticket;
+  return open === undefined && lastOf(events, 'run-start')?.approve === 'deny' ? 'deny' : 'pause';
 }
 
 async function limitsOf(opened: OpenedStore, run: RunRecord, flags: readonly string[]) {

@@ -1,5 +1,5 @@
 /** `writ runs`: what it shows of a record, and what a person can decide about a run. */
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -264,6 +264,26 @@ describe('resuming', () => {
       const again = await runs(['resume', 'last']);
       expect(again).toMatchObject({ code: 3, stdout: '' });
       expect(again.stderr).toContain('error run.already-ended');
+    });
+  });
+
+  test('without a terminal and an answer the run waits on, and its question can still be answered', async () => {
+    const file = join(cwd, 'a/agent.yaml');
+    const yaml = await readFile(file, 'utf8');
+    await writeFile(file, yaml.replace('project: true', 'edit: true').replace('project_read', 'file_write'));
+    const write = { id: 'c1', name: 'file_write', arguments: '{"path":"new.txt","content":"x"}' };
+    await withProvider([{ calls: [write] }, { text: 'Not written.' }], async (baseUrl) => {
+      const start = ['run', 'a', '--base-url', baseUrl, '--approve', 'pause', '--json', '--', 'Write.'];
+      const { run, ticket }: RunResult = JSON.parse((await call(start, { cwd })).stdout);
+      for (const flags of [[], ['--json']]) {
+        expect((await runs(['resume', run, ...flags])).code).toBe(5);
+        expect(JSON.parse((await runs(['show', run, '--json'])).stdout)).toMatchObject({
+          state: 'paused',
+          ticket: { id: ticket?.id },
+        });
+      }
+      expect((await runs(['deny', run, ticket?.id ?? ''])).code).toBe(0);
+      expect(await runs(['resume', run])).toMatchObject({ code: 0, stdout: 'Not written.\n' });
     });
   });
 
