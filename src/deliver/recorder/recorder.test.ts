@@ -6,7 +6,7 @@ import {
   type RequestListener,
   type Server,
 } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, createServer as createRawServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../clock.ts';
@@ -307,8 +307,65 @@ test('beyond loopback only a base URL with the token is served', async () => {
   expect(JSON.stringify(exchanges)).not.toContain('token_');
 });
 
-test.each(['ftp://x', 'here', ''])('an upstream like %j is refused', async (upstream) => {
-  await expect(record(upstream)).rejects.toMatchObject({ code: 'recorder.bad-upstream' });
+test.each([
+  ...['ftp://x', 'here', '', 'http://u@127.0.0.1', 'http://:hush@127.0.0.1', 'http://127.0.0.1/v1?k=hush'],
+  'http://127.0.0.1/v1#hush',
+])('an upstream like %j is refused, and none of it repeated', async (upstream) => {
+  const refused = await record(upstream).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'recorder.bad-upstream' });
+  expect(JSON.stringify(refused)).not.toContain('hush');
+});
+
+/** Answers whatever arrives with these bytes, and then ends the connection unless it shall stay. */
+async function rawUpstream(answer: string, stays = false): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createRawServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write(Buffer.from(answer, 'latin1'));
+      if (!stays) socket.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  opened.push({
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test.each([
+  ['a status that is none', 'HTTP/1.1 099 X\r\ncontent-length: 2\r\n\r\nhi', false],
+  ['the status nought', 'HTTP/1.1 000 X\r\ncontent-length: 2\r\n\r\nhi', true],
+  ['a change of protocol', 'HTTP/1.1 101 S\r\nupgrade: x\r\nconnection: upgrade\r\n\r\nhi', true],
+  ['nothing', '', false],
+  ['no HTTP', 'hello\r\n\r\n', true],
+])('an upstream that answers with %s did not answer', { timeout: 5_000 }, async (_, answer, stays) => {
+  const { recorder, exchanges, over } = await record(await rawUpstream(answer, stays));
+  for (const count of [1, 2]) {
+    expect((await send(`${recorder.url}/x`, [Buffer.from('{}')])).status).toBe(502);
+    await over(count);
+  }
+  expect(exchanges).toMatchObject(Array(2).fill({ response: null, fault: { what: 'upstream-unreachable' } }));
+});
+
+test.each(['O\x01K', '\x7f', '\xe2\x82\xac', ''])('an answer passes whose reason is %j', async (reason) => {
+  const upstream = await rawUpstream(`HTTP/1.1 200 ${reason}\r\ncontent-length: 2\r\n\r\nhi`);
+  const { recorder, exchanges, over } = await record(upstream);
+  const { status, body } = await send(`${recorder.url}/x`, [Buffer.from('{}')]);
+  await over(1);
+  expect([status, body.toString(), exchanges[0]?.fault]).toEqual([200, 'hi', null]);
+});
+
+test('an answer that ends before its length is cut for the client too', async () => {
+  const upstream = await rawUpstream('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhi');
+  const { recorder, exchanges, over } = await record(upstream);
+  await expect(send(`${recorder.url}/x`, [Buffer.from('{}')])).rejects.toThrow();
+  await over(1);
+  expect(exchanges[0]).toMatchObject({ response: { status: 200 }, fault: { what: 'upstream-cut' } });
 });
 
 test('a port that is taken is told', async () => {

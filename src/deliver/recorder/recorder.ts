@@ -1,16 +1,22 @@
 /** The recording proxy: an HTTP server on one machine that hands every byte on in both directions and keeps a copy. */
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import { messageOf, systemCode } from '../../errors.ts';
+import { BodyCopy } from './body-copy.ts';
 import { RecorderError } from './errors.ts';
 import {
   type Exchange,
   type ExchangeFault,
   type HeaderLines,
   headerLines,
-  type RecordedBody,
   type RecordedResponse,
   redactHeaders,
   redactPath,
@@ -121,10 +127,12 @@ function isBelow(path: string, token: string): boolean {
 
 function upstreamOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+  // These have no place in what is handed on, and may hold a secret, so they are neither dropped nor repeated.
+  const extra = url !== undefined && `${url.username}${url.password}${url.search}${url.hash}` !== '';
+  if (url !== undefined && !extra && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
   throw new RecorderError(
     'recorder.bad-upstream',
-    'Expected an upstream like https://host or http://host:port/path.',
+    `Expected an upstream like https://host or http://host:port/path${extra ? ', found one with a name, password, query or fragment' : ''}.`,
     {
       next: 'Give the base URL that the client had before.',
     },
@@ -150,28 +158,9 @@ function listen(server: ReturnType<typeof createServer>, port: number, host: str
   });
 }
 
-/** Keeps what goes by, up to a limit. */
-class Copy {
-  readonly #chunks: Buffer[] = [];
-  readonly #max: number;
-  #kept = 0;
-  seen = 0;
-  complete = false;
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  add(chunk: Buffer): void {
-    this.seen += chunk.length;
-    const part = chunk.subarray(0, this.#max - this.#kept);
-    if (part.length > 0) this.#chunks.push(part);
-    this.#kept += part.length;
-  }
-
-  body(): RecordedBody {
-    return { bytes: Buffer.concat(this.#chunks), bytesSeen: this.seen, complete: this.complete };
-  }
+/** The words beside a status mean nothing to a client, so those that cannot be written are left out. */
+function printable(reason = ''): string {
+  return /[^ -~\x80-\xff]/.test(reason) ? '' : reason;
 }
 
 /** One request on its way: it ends exactly once, and then is handed to the recorder's owner. */
@@ -184,8 +173,8 @@ class Passage {
   readonly #path: string;
   readonly #client: IncomingMessage;
   readonly #answer: ServerResponse;
-  readonly #sent: Copy;
-  readonly #got: Copy;
+  readonly #sent: BodyCopy;
+  readonly #got: BodyCopy;
   readonly #at: number;
   readonly #from: number;
   #head: { readonly status: number; readonly headers: HeaderLines } | undefined;
@@ -208,8 +197,8 @@ class Passage {
     this.#client = client;
     this.#answer = answer;
     const max = options.bodyBytesMax ?? bodyBytesMaxDefault;
-    this.#sent = new Copy(max);
-    this.#got = new Copy(max);
+    this.#sent = new BodyCopy(max);
+    this.#got = new BodyCopy(max);
     this.#at = options.clock.now();
     this.#from = options.clock.monotonicMs();
     this.over = new Promise((resolve) => {
@@ -316,14 +305,27 @@ class Passage {
       if (this.#head === undefined) this.#unreachable(message);
       else this.#cut(message);
     });
+    // Nobody asked it to change the protocol: `upgrade` is never handed on.
+    outgoing.once('upgrade', () => outgoing.destroy());
+    outgoing.once('close', () => {
+      if (this.#head === undefined) this.#unreachable('it ended the connection without an answer');
+    });
     return outgoing;
   }
 
   #pass(incoming: IncomingMessage): void {
     const headers = headerLines(incoming.rawHeaders).filter(([name]) => !ofOneHop.has(name.toLowerCase()));
-    this.#head = { status: incoming.statusCode ?? 502, headers };
+    const status = incoming.statusCode ?? 502;
     this.#answer.sendDate = false;
-    this.#answer.writeHead(this.#head.status, incoming.statusMessage ?? '', headers.flat());
+    try {
+      this.#answer.writeHead(status, printable(incoming.statusMessage), headers.flat());
+    } catch (thrown) {
+      // Node reads more than it lets us write, a status of 99 for instance.
+      this.#unreachable(`its answer cannot be handed on: ${messageOf(thrown)}`);
+      this.#outgoing?.destroy();
+      return;
+    }
+    this.#head = { status, headers };
     // A client that waits for the first event must see that there is an answer at all.
     this.#answer.flushHeaders();
     incoming.on('data', (chunk: Buffer) => {
@@ -337,6 +339,9 @@ class Passage {
       this.#answer.end(() => this.#end(null));
     });
     incoming.once('error', (error) => this.#cut(messageOf(error)));
+    incoming.once('close', () => {
+      if (!incoming.readableEnded) this.#cut('it ended the connection within its answer');
+    });
   }
 
   #unreachable(message: string): void {
@@ -350,7 +355,8 @@ class Passage {
     if (this.#ended) return;
     this.#end(fault);
     this.#client.resume();
-    this.#answer.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
+    const headers = { 'content-type': 'application/json', connection: 'close' };
+    this.#answer.writeHead(status, STATUS_CODES[status] ?? '', headers);
     this.#answer.end(body);
   }
 
