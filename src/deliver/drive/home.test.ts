@@ -75,7 +75,7 @@ test('a home that cannot be filled is left without files of the run', async () =
   await mkdir(join(homes, 'session_1/a'), { recursive: true });
   await mkdir(join(homes, 'session_1/a/skill.md/in-the-way'), { recursive: true });
   await expect(prepareHome(plan(), 'M=1', env)).rejects.toThrow();
-  expect((await there()).filter((path) => /prompt|writ-run|part$/.test(path))).toEqual([]);
+  expect((await there()).filter((path) => /prompt|run\.json|part$/.test(path))).toEqual([]);
 });
 
 test('what a dead Writ left running is ended, its files are removed, and a living one is let alone', async () => {
@@ -91,7 +91,7 @@ test('what a dead Writ left running is ended, its files are removed, and a livin
     await home.started(program);
     expect(await cleanAfterCrash(join(homes, 'session_1'))).toEqual([]);
     expect([isAlive(program), (await there()).includes('session_1/prompt.md')]).toEqual([true, true]);
-    const journal = join(homes, 'session_1/.writ-run.json');
+    const journal = join(homes, 'session_1.run.json');
     const noted = JSON.parse(await readFile(journal, 'utf8'));
     await writeFile(journal, JSON.stringify({ ...noted, writ: { pid: process.pid, start: 1 } }));
     await sweepHomes(homes);
@@ -100,6 +100,54 @@ test('what a dead Writ left running is ended, its files are removed, and a livin
   } finally {
     child.kill('SIGKILL');
   }
+});
+
+const dead = { writ: { pid: process.pid, start: 1 }, program: null, mark: `M=none-${process.pid}` };
+
+test.each(['../../../keep', '../session_2/keep', 'ROOT/keep', 'a/../../session_2/keep', 'link/keep', ''])(
+  'what is no file of the home is not removed after a crash: %j',
+  async (path) => {
+    await mkdir(join(homes, 'session_1/a'), { recursive: true });
+    await mkdir(join(homes, 'session_2'));
+    const kept = [join(root, 'keep'), join(homes, 'session_2/keep')];
+    for (const file of kept) await writeFile(file, '');
+    await symlink(root, join(homes, 'session_1/link'));
+    const journal = JSON.stringify({ ...dead, files: [path.replace('ROOT', root)] });
+    // A program can write the one, and somebody may have written the other.
+    await writeFile(join(homes, 'session_1/.writ-run.json'), journal);
+    await writeFile(join(homes, 'session_1.run.json'), journal);
+    await sweepHomes(homes);
+    expect((await Promise.all(kept.map((file) => stat(file)))).length).toBe(2);
+  },
+);
+
+test('a folder of the home that became a link is neither written nor cleaned through', async () => {
+  const outside = join(root, 'outside');
+  await mkdir(join(outside, 'a'), { recursive: true });
+  await writeFile(join(outside, 'a/skill.md'), 'mine');
+  await writeFile(join(outside, 'prompt.md'), 'mine');
+  const mine = async () => [
+    await readFile(join(outside, 'a/skill.md'), 'utf8'),
+    await readFile(join(outside, 'prompt.md'), 'utf8'),
+    (await readdir(outside, { recursive: true })).sort().join(),
+  ];
+  const asBefore = ['mine', 'mine', 'a,a/skill.md,prompt.md'];
+  const home = join(homes, 'session_1');
+  const files = [{ path: 'a/skill.md', text: 'Skill.', until: 'run' }] as const;
+  const running = await prepareHome(plan({ files }), 'M=1', env);
+  await rm(join(home, 'a'), { recursive: true });
+  await symlink(join(outside, 'a'), join(home, 'a'));
+  await running.clean();
+  expect(await mine()).toEqual(asBefore);
+  await expect(prepareHome(plan({ files }), 'M=1', env)).rejects.toThrow('found a link');
+  const seeds = [{ from: 'outside/prompt.md', variable: null, below: '', to: 'a/auth.json' }];
+  await expect(prepareHome(plan({ files: [], seeds }), 'M=1', env)).rejects.toThrow('found a link');
+  await rm(home, { recursive: true });
+  await symlink(outside, home);
+  for (const part of [plan(), plan({ files: [] })])
+    await expect(prepareHome(part, 'M=1', env)).rejects.toThrow('found a link');
+  expect(await mine()).toEqual(asBefore);
+  expect(await readdir(homes)).toEqual(['session_1']);
 });
 
 test('a name that is no session of ours removes nothing', async () => {

@@ -9,6 +9,7 @@ import { stateFolder } from '../../ledger/locate.ts';
 import type { DeliveryPlan, Seed } from '../../protocol/delivery.ts';
 import type { ProcessName } from '../../sandbox/sandbox.ts';
 import { endAll, isAlive, type ProcessId, processId } from '../../sandbox/supervisor/process-tree.ts';
+import { insideHome, makeInsideHome, staysInside } from './inside-home.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,15 +23,17 @@ export function homeOf(homes: string, session: string): string {
   return join(homes, session);
 }
 
-/** What a running start leaves behind if this process dies: enough for the next one to clean up after it. */
-const journalName = '.writ-run.json';
+// What a running start leaves behind if this process dies: enough for the next one to clean up after it. It says what is
+// removed, so it stands beside the home, in which the program writes.
+const journalEnd = '.run.json';
+const journalOf = (home: string): string => `${home}${journalEnd}`;
 
 const processShape = z.strictObject({ pid: z.number(), start: z.number().nullable() });
 const journalShape = z.strictObject({
   writ: processShape,
   program: processShape.nullable(),
   mark: z.string(),
-  files: z.array(z.string()),
+  files: z.array(z.string().refine(staysInside)),
 });
 type Journal = z.output<typeof journalShape>;
 
@@ -47,30 +50,31 @@ export interface PreparedHome {
  */
 export async function prepareHome(plan: DeliveryPlan, mark: string, env: Environment): Promise<PreparedHome> {
   const { home } = plan;
-  await mkdir(home, { recursive: true, mode: 0o700 });
+  await mkdir(dirname(home), { recursive: true, mode: 0o700 });
   const journal: Journal = {
     writ: processId(process.pid),
     program: null,
     mark,
     files: plan.files.filter(({ until }) => until === 'run').map(({ path }) => path),
   };
-  await writeWhole(join(home, journalName), JSON.stringify(journal));
+  await writeWhole(journalOf(home), JSON.stringify(journal));
   try {
+    // Also where nothing is put into it.
+    await makeInsideHome(home, 'any');
     for (const seed of plan.seeds) await copyLogin(seed, home, env);
-    for (const { path, text } of plan.files) await writeWhole(join(home, path), text);
+    for (const { path, text } of plan.files) await writeWhole(await makeInsideHome(home, path), text);
   } catch (error) {
     await removeRunFiles(home, journal);
     throw error;
   }
   return {
-    started: (program) => writeWhole(join(home, journalName), JSON.stringify({ ...journal, program })),
+    started: (program) => writeWhole(journalOf(home), JSON.stringify({ ...journal, program })),
     clean: () => removeRunFiles(home, journal),
   };
 }
 
 /** A file that is private and whole at every moment. */
 async function writeWhole(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const part = `${path}.${randomUUID()}.part`;
   try {
     await writeFile(part, text, { mode: 0o600, flag: 'wx' });
@@ -85,9 +89,8 @@ async function copyLogin({ from, variable, below, to }: Seed, home: string, env:
   const given = variable === null ? undefined : env[variable];
   const own = env.HOME === undefined || env.HOME === '' ? homedir() : env.HOME;
   const source = given !== undefined && isAbsolute(given) ? join(given, below) : join(own, from);
-  const target = join(home, to);
+  const target = await makeInsideHome(home, to);
   if (await isThere(target)) return;
-  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const part = `${target}.${randomUUID()}.part`;
   try {
     // A link is followed: the copy holds real bytes, and the user's own file is never written through it.
@@ -108,8 +111,11 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 async function removeRunFiles(home: string, { files }: Pick<Journal, 'files'>): Promise<void> {
-  for (const path of files) await rm(join(home, path), { force: true });
-  await rm(join(home, journalName), { force: true });
+  for (const path of files) {
+    const full = await insideHome(home, path);
+    if (full !== null) await rm(full, { force: true });
+  }
+  await rm(journalOf(home), { force: true });
 }
 
 const endLimits = { graceMs: 500, killMs: 1_000, wrapper: null };
@@ -126,12 +132,13 @@ export async function cleanAfterCrash(home: string): Promise<readonly ProcessNam
 /** The same for every home. A fault of one home is left for its own session to meet. */
 export async function sweepHomes(homes: string): Promise<void> {
   const names = await readdir(homes).catch(() => []);
-  for (const name of names) await cleanAfterCrash(join(homes, name)).catch(() => []);
+  for (const name of names.filter((one) => one.endsWith(journalEnd)))
+    await cleanAfterCrash(join(homes, name.slice(0, -journalEnd.length))).catch(() => []);
 }
 
 async function readJournal(home: string): Promise<Journal | undefined> {
   try {
-    return journalShape.safeParse(JSON.parse(await readFile(join(home, journalName), 'utf8'))).data;
+    return journalShape.safeParse(JSON.parse(await readFile(journalOf(home), 'utf8'))).data;
   } catch (error) {
     if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw error;
@@ -145,4 +152,5 @@ export async function forgetHome(homes: string, session: string): Promise<void> 
   const home = homeOf(homes, session);
   await cleanAfterCrash(home);
   await rm(home, { recursive: true, force: true });
+  await rm(journalOf(home), { force: true });
 }
