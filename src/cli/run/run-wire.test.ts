@@ -29,7 +29,7 @@ test('the server is asked in the protocol that was named', async () => {
 });
 
 test('a protocol that there is not is bad input', async () => {
-  const { code, stderr } = await run('gemini', '--', 'Hello');
+  const { code, stderr } = await run('smoke-signals', '--', 'Hello');
   expect([code, stderr]).toEqual([2, expect.stringContaining('openai-chat, anthropic')]);
   expect(server.requests).toHaveLength(0);
 });
