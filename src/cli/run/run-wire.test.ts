@@ -30,7 +30,10 @@ test('the server is asked in the protocol that was named', async () => {
 
 test('a protocol that there is not is bad input', async () => {
   const { code, stderr } = await run('smoke-signals', '--', 'Hello');
-  expect([code, stderr]).toEqual([2, expect.stringContaining('openai-chat, anthropic')]);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('openai-chat, openai-responses, anthropic, gemini'),
+  ]);
   expect(server.requests).toHaveLength(0);
 });
 
