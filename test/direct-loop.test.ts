@@ -223,6 +223,38 @@ describe('calls that may not run', () => {
     ]);
   });
 
+  test('arguments with half a character go back to the model, and the run goes on', async () => {
+    const saved: unknown[] = [];
+    const save = defineTool({
+      name: 'save',
+      description: 'Saves a text.',
+      parameters: { type: 'object', properties: { text: { type: 'string' } } },
+      capability: 'stock',
+      access: 'write',
+      repeat: 'safe',
+      execute: async (args) => {
+        saved.push(args);
+        return 'saved';
+      },
+    });
+    const one = await rig({
+      tools: [save],
+      script: [
+        { calls: [call('a', 'save', '{"text":"a\\ud83db"}')] },
+        { calls: [call('b', 'save', '{"text":"a\\ud83d\\ude00b"}')] },
+        { text: 'done' },
+      ],
+    });
+    const ask = async () => ({ decision: 'approved' as const, by: 'ana', reason: '' });
+    const result = await one.run('Save.', { approve: 'ask', ask });
+    expect(result).toMatchObject({ status: 'completed', toolCalls: 1 });
+    expect(saved).toEqual([{ text: 'a😀b' }]);
+    expect(toolTexts(one.provider.requests[2])).toEqual([
+      expect.stringMatching(/^failed\(tool\.arguments-unreadable\): .*half of one/),
+      'saved',
+    ]);
+  });
+
   test('a tool whose capability is not held is neither shown nor run', async () => {
     const ran: unknown[] = [];
     const one = await rig({

@@ -78,6 +78,7 @@ describe('a decision', () => {
 describe('an answer that is neither', () => {
   test.each([
     ['an extra field', '{"mode":"direct","answer":"SECRET","more":1}', 'invalid_direct_envelope_fields'],
+    ['half a character', '{"mode":"direct","answer":"SECRET\\ud800"}', 'half_character'],
     ['an empty answer', '{"mode":"direct","answer":"  "}', 'direct_answer_must_be_nonempty_text'],
     ['another mode', '{"mode":"SECRET","answer":"x"}', 'unsupported_root_mode'],
     ['prose', 'I would say SECRET.', 'not_one_object'],

@@ -7,6 +7,7 @@ import type { HarnessOutcome } from '../../protocol/outcome.ts';
 import { append, recallText, restore } from '../conversation.ts';
 import { NativeError } from '../errors.ts';
 import { type Answered, askModel } from '../request.ts';
+import { halfCharacterAt } from '../tool/whole-text.ts';
 import { laneEvents, transcriptOf } from '../transcript.ts';
 import type { AcceptedPlan } from './check-plan.ts';
 import { PlanError } from './errors.ts';
@@ -175,6 +176,7 @@ function directAnswer(envelope: unknown): string {
   const { answer } = envelope;
   if (typeof answer !== 'string' || answer.trim() === '')
     throw new Rejected('direct_answer_must_be_nonempty_text', '');
+  if (halfCharacterAt(answer) !== undefined) throw new Rejected('half_character', '');
   return answer;
 }
 

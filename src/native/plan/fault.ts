@@ -7,6 +7,7 @@ export const planFaults = {
   invalid_json_text: 'The text is not valid JSON.',
   text_too_long: 'The text is longer than any plan may be.',
   duplicate_key: 'An object has one key twice, or a key that no object may have.',
+  half_character: 'A text holds half of a character, a \\u escape of D800 to DFFF alone.',
   nested_too_deep: 'The JSON is nested deeper than any plan may be.',
   empty_plan: 'A plan has no steps.',
   unknown_or_malformed_step: 'A step is not an object with a known "op".',

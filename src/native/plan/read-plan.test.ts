@@ -41,6 +41,12 @@ describe('a text', () => {
     ['{"__proto__":{}}', 'duplicate_key'],
     [`{"steps":${'['.repeat(70)}${']'.repeat(70)}}`, 'nested_too_deep'],
     [`{"steps":[{"op":"final","value":1e999}]}`, 'invalid_json_text'],
+    [steps(final({ deep: ['a\uD800'] })), 'half_character'],
+    [steps(final({ '\uDC00': 1 })), 'half_character'],
+    [steps(final({ ref: 'literal', value: { ref: '\uD800' } })), 'half_character'],
+    [steps(final({ ref: 'field', value: ref('x'), key: '\uD800' })), 'half_character'],
+    [steps(tool('\uD800', 'x')), 'half_character'],
+    [steps(model('a', 'x', { options: { stop: ['\uD800'] } })), 'half_character'],
     [' '.repeat(1_000_001), 'text_too_long'],
     ['{"steps":[]}', 'empty_plan'],
     ['{"steps":[],"more":1}', 'unexpected_field'],
@@ -74,6 +80,14 @@ describe('a text', () => {
         expect(told).not.toContain(secret);
       }),
     );
+  });
+
+  test('with half a character says in which step, however deep', () => {
+    const broken = { op: 'recurse', plan: { steps: [final('a\uD83Db')] }, bind: 'a' };
+    expect(parsePlan(steps(tool('look', 'x'), parallel('p', [final(1)], [broken, final(1)])))).toEqual({
+      ok: false,
+      fault: { fault: 'half_character', path: '1/b1/0/r/0' },
+    });
   });
 
   test('of a thousand opened braces is read in time', () => {

@@ -2,6 +2,7 @@
 import { type ExactJson, isRecord } from '../../protocol/json.ts';
 import { mappings, type Partition, reductions, type Selector } from '../context/operations.ts';
 import { closedJson } from '../tool/closed-json.ts';
+import { halfCharacterAt } from '../tool/whole-text.ts';
 import {
   actionFields,
   type ContextAction,
@@ -64,6 +65,9 @@ function readStep(json: unknown, path: string, depth: number): Step {
   if (!isRecord(json) || typeof op !== 'string' || !Object.hasOwn(stepFields, op))
     throw new Rejected('unknown_or_malformed_step', path);
   const fields = fieldsOf(json, ['op', ...stepFields[op as StepName]], path);
+  // Plans inside look for themselves, so that the fault names the step where it is.
+  const { plan: _plan, plans: _plans, ...own } = fields;
+  if (halfCharacterAt(own) !== undefined) throw new Rejected('half_character', path);
   const below = (plan: unknown, part: string) => readPlan(plan, inside(path, part), depth + 1);
   const bind = () => nameIn(fields, 'bind', path);
   const value = (name: string) => readExpression(fields[name], path, 0);

@@ -8,6 +8,7 @@ import { repeatedKey } from './json-keys.ts';
 import { utf8Prefix, wellFormed } from './result-text.ts';
 import { short } from './short.ts';
 import type { Tool } from './tool.ts';
+import { halfCharacterAt } from './whole-text.ts';
 
 export type ReadArguments =
   | { readonly ok: true; readonly value: unknown }
@@ -67,6 +68,13 @@ function readObject(
   if (!isRecord(value)) return { ok: false, problem: `expected one JSON object, found ${short(value)}` };
   const keys = repeatedKey(text, depthMax);
   if (keys !== null) return { ok: false, problem: `expected one JSON object, found ${keys}` };
+  // It has no bytes: neither a file nor a digest of the call could hold it.
+  const half = halfCharacterAt(value);
+  if (half !== undefined)
+    return {
+      ok: false,
+      problem: `expected whole characters, found half of one (a \\u escape of D800 to DFFF alone) in ${half === '' ? 'a name of a field' : short(half)}; write the character itself`,
+    };
   try {
     return { ok: true, value: parseExactJson(text) };
   } catch (cause) {
