@@ -1,6 +1,7 @@
 /** One MCP server as its tools use it: what its tools are now, and a client that is connected again after an end. */
 import { type Client, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client';
 import { type Digest, jsonDigest } from '../../digest.ts';
+import { wholeTexts } from '../tool/whole-text.ts';
 import { type ClientOptions, type OpenedClient, openClient, stoppable } from './open-client.ts';
 
 /** What a server says one of its tools is. */
@@ -90,7 +91,7 @@ async function readTools(client: Client, timeout: number): Promise<ReadonlyMap<s
 
 function digestOf({ name, title, description, inputSchema, outputSchema, annotations }: Tool): Digest {
   const judged = { name, title, description, inputSchema, outputSchema, annotations };
-  return jsonDigest(JSON.parse(JSON.stringify(judged)));
+  return jsonDigest(wholeTexts(JSON.parse(JSON.stringify(judged))));
 }
 
 async function closeClient(client: Client): Promise<void> {

@@ -3,6 +3,7 @@ import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { jsonDigest } from '../../digest.ts';
 import type { Connection } from './connection.ts';
 import { callTool } from './mcp.cases.ts';
 import { mcpTool, mcpToolName } from './mcp-tool.ts';
@@ -67,6 +68,16 @@ describe('results', () => {
       '{"id":9007199254740993}',
     ],
     [
+      'structured with half a character',
+      { content: [text('two')], structuredContent: { 'a\uD800': ['\uDC00b'] } },
+      'two\n{"a\uFFFD":["\uFFFDb"]}',
+    ],
+    [
+      'structured with a number beyond all that can be kept',
+      { content: [text('two')], structuredContent: { a: JSON.parse('1e999') } },
+      'two\n[structured content that has no JSON form, not shown]',
+    ],
+    [
       'what is no text',
       {
         content: [
@@ -85,6 +96,14 @@ describe('results', () => {
         's__t',
       ),
     ).toEqual({ status: 'succeeded', value: read });
+  });
+
+  test('half a character in a description or a schema makes no tool that cannot be offered', () => {
+    const properties = { path: { type: 'string', description: 'a\uD800' } };
+    const tool = { name: 't', description: '\uDC00', inputSchema: { type: 'object' as const, properties } };
+    const unused = async () => Promise.reject(new Error('unused'));
+    const connection = { definitions: () => new Map(), ready: unused, drop: unused, close: unused };
+    expect(() => jsonDigest(mcpTool('s', { tool, digest: 'd' }, connection, []).schema)).not.toThrow();
   });
 
   test('an error of the tool is a failure without doubt', async () => {

@@ -19,6 +19,7 @@ import {
 } from '../tool/define-tool.ts';
 import { wellFormed } from '../tool/result-text.ts';
 import type { Tool } from '../tool/tool.ts';
+import { wholeTexts } from '../tool/whole-text.ts';
 import type { Connection, Definition } from './connection.ts';
 import { type OpenedClient, stoppable } from './open-client.ts';
 
@@ -50,7 +51,7 @@ export function mcpTool(
     description: wellFormed(
       tool.description?.trim() || tool.title?.trim() || `The tool ${tool.name} of ${server}.`,
     ),
-    parameters: JSON.parse(JSON.stringify(tool.inputSchema)),
+    parameters: JSON.parse(JSON.stringify(wholeTexts(tool.inputSchema))),
     capability: `mcp.${server}`,
     untrusted: true,
     ...(isRead ? ({ access: 'read' } as const) : ({ access: 'write', repeat: 'once' } as const)),
@@ -86,15 +87,13 @@ async function call(
   args: JsonArguments,
   signal: AbortSignal,
 ): Promise<{ readonly result: Json | ToolEnding } | 'session-lost'> {
+  let result: CallToolResult;
   try {
     // Without an output schema the client passes results on that do not fit it: the call was made all the same.
     const toolDefinition = { name, inputSchema: { type: 'object' as const } };
     // The runtime's own limit stops the call; the client's is only there because it must have one.
     const request = { signal, timeout: timeoutMs * 2, toolDefinition };
-    const result = await client.callTool({ name, arguments: { ...args } }, request);
-    const text = textOf(result);
-    if (result.isError !== true) return { result: text };
-    return { result: failed('mcp.tool-failed', text || 'The server gave no reason.') };
+    result = await client.callTool({ name, arguments: { ...args } }, request);
   } catch (fault) {
     switch (notBegun(fault)) {
       case 'not-connected':
@@ -107,6 +106,10 @@ async function call(
         throw new Error(explain(fault), { cause: fault });
     }
   }
+  // The server has answered: whatever is odd about the answer, that the call was made is known.
+  const text = textOf(result);
+  if (result.isError !== true) return { result: text };
+  return { result: failed('mcp.tool-failed', text || 'The server gave no reason.') };
 }
 
 /** The faults that prove that the server did not begin, by the protocol. No other error, and no silence, does. */
@@ -121,15 +124,17 @@ function notBegun(fault: unknown): 'not-connected' | 'session-lost' | 'refused' 
 function textOf({ content, structuredContent }: CallToolResult): string {
   const parts = content.map(blockText);
   const text = parts.join('\n');
-  if (structuredContent === undefined || repeats(structuredContent, parts, text)) return text;
-  return [...parts, canonicalJson(structuredContent)].join('\n');
+  if (structuredContent === undefined) return text;
+  const canonical = canonicalOf(structuredContent);
+  if (canonical === undefined)
+    return [...parts, '[structured content that has no JSON form, not shown]'].join('\n');
+  return repeats(structuredContent, canonical, parts, text) ? text : [...parts, canonical].join('\n');
 }
 
 /** Servers give structured content as JSON text too, or a bare text wrapped into an object of one member. */
-function repeats(structured: unknown, parts: readonly string[], text: string): boolean {
+function repeats(structured: unknown, canonical: string, parts: readonly string[], text: string): boolean {
   const only = isRecord(structured) ? Object.values(structured) : [];
   if (only.length === 1 && only[0] === text) return true;
-  const canonical = canonicalJson(structured);
   return parts.some((part) => sameJson(part, canonical));
 }
 
@@ -150,8 +155,17 @@ function blockText(block: CallToolResult['content'][number]): string {
 
 function sameJson(text: string, canonical: string): boolean {
   try {
-    return canonicalJson(JSON.parse(text)) === canonical;
+    return canonicalOf(JSON.parse(text)) === canonical;
   } catch {
     return false;
+  }
+}
+
+// A number beyond all doubles is read as infinite, and text may be nested deeper than the writer can follow.
+function canonicalOf(parsed: unknown): string | undefined {
+  try {
+    return canonicalJson(wholeTexts(parsed));
+  } catch {
+    return undefined;
   }
 }
