@@ -116,7 +116,12 @@ test('killed three times in the middle of trials, it ends with each trial once',
     'no-effect-detected',
   ]);
   expect((await writ('verify', join(record, 'report.json'))).code).toBe(0);
-  expect((await readdir(record)).sort()).toEqual(['journal.jsonl', 'report.html', 'report.json']);
+  expect((await readdir(record)).sort()).toEqual([
+    'journal.head',
+    'journal.jsonl',
+    'report.html',
+    'report.json',
+  ]);
 });
 
 test('a second process is refused while the first is at work', async () => {

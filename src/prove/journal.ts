@@ -1,4 +1,7 @@
-/** The journal of an experiment: one file of lines, each bound to the one before, so that nothing can be taken out unseen. */
+/**
+ * The journal of an experiment: one file of lines, each bound to the one before, and their count and newest hash in a file
+ * beside it. A line that is altered, exchanged or taken out shows, at the end too; whoever writes both files anew is not found.
+ */
 import { type FileHandle, link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
@@ -9,6 +12,7 @@ import { isRecord } from '../protocol/json.ts';
 import type { Usage } from '../protocol/usage.ts';
 import { ProveError } from './errors.ts';
 import type { Grade, Grader } from './grade/grader.ts';
+import { readHead, writeHead } from './journal-head.ts';
 import { plain, type Registration, registrationDigest } from './registration.ts';
 import { keyOf, type TrialKey, type TrialRow } from './trial.ts';
 
@@ -67,11 +71,28 @@ const fileName = 'journal.jsonl';
 
 /** Reads a journal that others may be writing. Undefined where there is none. Throws `prove.record-damaged`. */
 export async function readJournal(folder: string): Promise<ExperimentState | undefined> {
-  return stateOf(linesOf(await textOf(join(folder, fileName))).lines);
+  return stateOf((await checkedLines(folder)).lines);
+}
+
+// The head first: what a writer adds meanwhile makes the journal longer than its head says, which is right, and never shorter.
+async function checkedLines(folder: string, again = true): Promise<JournalText> {
+  const head = await readHead(folder);
+  const text = linesOf(await textOf(join(folder, fileName)));
+  const { lines } = text;
+  if (head === undefined) {
+    if (lines.length === 0) return text;
+    // Both may have been begun between the two reads.
+    if (again) return checkedLines(folder, false);
+    throw headless();
+  }
+  if (lines.length < head.n) throw shortened(lines.length, head.n);
+  if (head.n > 0 && lines[head.n - 1]?.hash !== head.hash) throw damaged(head.n);
+  return text;
 }
 
 /**
- * Opens a journal to write it; one process at a time may. A line that a killed process left half written is taken off.
+ * Opens a journal to write it; one process at a time may. A line that a killed process left half written is taken off,
+ * and a head that it left behind is brought up.
  * Throws `prove.busy`, `prove.record-damaged`. The caller closes it.
  */
 export async function openJournal(folder: string, clock: Clock): Promise<Journal> {
@@ -80,13 +101,16 @@ export async function openJournal(folder: string, clock: Clock): Promise<Journal
   let file: FileHandle | undefined;
   try {
     const path = join(folder, fileName);
-    const { lines, bytes } = linesOf(await textOf(path));
+    const { lines, bytes, ended } = await checkedLines(folder);
     let state = stateOf(lines);
-    file = await open(path, 'a');
-    await file.truncate(bytes);
-    const handle = file;
     let count = lines.length;
     let head: Digest = lines.at(-1)?.hash ?? '';
+    // Before the journal is there, so that one without a head is always one whose head was taken away.
+    await writeHead(folder, { n: count, hash: head });
+    file = await open(path, 'a');
+    await file.truncate(bytes);
+    if (!ended) await file.appendFile('\n');
+    const handle = file;
     let pending: Promise<void> = Promise.resolve();
     const write = async (entries: readonly JournalEntry[]): Promise<void> => {
       const made: Line[] = [];
@@ -98,6 +122,7 @@ export async function openJournal(folder: string, clock: Clock): Promise<Journal
       }
       await handle.appendFile(made.map((line) => `${JSON.stringify(line)}\n`).join(''));
       await handle.datasync();
+      await writeHead(folder, { n: count, hash: head });
       for (const line of made) state = stateAfter(state, line);
     };
     return {
@@ -147,25 +172,38 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** Whole lines, checked against each other, and the bytes that they take. */
-function linesOf(text: string): { readonly lines: readonly Line[]; readonly bytes: number } {
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-  let before: Digest = '';
-  const lines = whole
-    .split('\n')
-    .slice(0, -1)
-    .map((written, at) => {
-      const line = parsed(written);
-      const right =
-        line !== undefined &&
-        line.n === at + 1 &&
-        line.before === before &&
-        line.hash === lineOf(line.n, line.before, line.entry).hash;
-      if (!right) throw damaged(at + 1);
-      before = line.hash;
-      return line;
-    });
-  return { lines, bytes: Buffer.byteLength(whole) };
+interface JournalText {
+  readonly lines: readonly Line[];
+  /** What the lines take. */
+  readonly bytes: number;
+  /** False if the newest line is whole but for its end. */
+  readonly ended: boolean;
+}
+
+/** Whole lines, checked against each other. */
+function linesOf(text: string): JournalText {
+  const written = text.split('\n');
+  const rest = written.pop() ?? '';
+  const lines: Line[] = [];
+  for (const one of written) {
+    const line = nextLine(one, lines);
+    if (line === undefined) throw damaged(lines.length + 1);
+    lines.push(line);
+  }
+  const last = rest === '' ? undefined : nextLine(rest, lines);
+  if (last !== undefined) return { lines: [...lines, last], bytes: Buffer.byteLength(text), ended: false };
+  return { lines, bytes: Buffer.byteLength(text.slice(0, text.length - rest.length)), ended: true };
+}
+
+/** The line that was written, if it is the one that follows. */
+function nextLine(written: string, earlier: readonly Line[]): Line | undefined {
+  const line = parsed(written);
+  const follows =
+    line !== undefined &&
+    line.n === earlier.length + 1 &&
+    line.before === (earlier.at(-1)?.hash ?? '') &&
+    line.hash === lineOf(line.n, line.before, line.entry).hash;
+  return follows ? line : undefined;
 }
 
 // A line whose hash is right was written by us, so that its form is too.
@@ -179,14 +217,27 @@ function parsed(written: string): Line | undefined {
 }
 
 function damaged(line: number): ProveError {
-  return new ProveError(
-    'prove.record-damaged',
-    `Line ${line} of the experiment's journal should follow from the one before; it was altered, or one is missing.`,
-    {
-      next: 'Put the journal back as it was, or register the experiment anew with another --record.',
-      details: { line },
-    },
+  const what = `Line ${line} of the experiment's journal should follow from the one before; it was altered, or one is missing.`;
+  return recordDamaged(what, { line });
+}
+
+function shortened(found: number, lines: number): ProveError {
+  const what = `The experiment's journal should have at least ${lines} lines, as journal.head says, found ${found}: its end was taken out.`;
+  return recordDamaged(what, { line: found + 1, lines });
+}
+
+function headless(): ProveError {
+  return recordDamaged(
+    "Beside the experiment's journal should be its head, journal.head, found none that can be read.",
+    {},
   );
+}
+
+function recordDamaged(message: string, details: { readonly [name: string]: number }): ProveError {
+  return new ProveError('prove.record-damaged', message, {
+    next: 'Put the journal and its head back as they were, or register the experiment anew with another --record.',
+    details,
+  });
 }
 
 function stateOf(lines: readonly Line[]): ExperimentState | undefined {
