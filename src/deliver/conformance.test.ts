@@ -232,7 +232,7 @@ describe.each(adapters.map((adapter) => [adapter.name, adapter] as const))('%s',
     expect(refusalOf(() => planDelivery(name, request, rulesWith([])))).toMatchObject({
       code: 'deliver.unmeasured',
       kind: 'refused',
-      next: `Measure it: writ harness verify ${name}`,
+      next: expect.stringMatching(new RegExp(`measure it: writ harness verify ${name}\\b`, 'i')),
       details: { harness: name, field: 'intent', version: '999.0.0', authMode: 'api-key' },
     });
     const row = adapter.controls.replace;

@@ -12,6 +12,8 @@ import { chooseCell } from './cells.ts';
 import { DeliverError, type DeliverErrorCode } from './errors.ts';
 import type { DeliveryRequest } from './request.ts';
 import { traitsOf } from './traits.ts';
+import { trimmedText } from './transport.ts';
+import { unmeasured as unmeasuredRefusal } from './unmeasured.ts';
 
 /** What decides beside the request itself. */
 export interface DeliveryRules {
@@ -25,8 +27,9 @@ export interface DeliveryRules {
 
 /** Lets a request through with the control and the cell that it rests on, or throws a refusal. Pure. */
 export function permit(adapter: Adapter, request: DeliveryRequest, rules: DeliveryRules): Resolved {
-  const control = controlOf(adapter, request, rules);
+  // What an agent lists stands against every intent, so it is told before an intent is.
   holdDimensions(adapter, request, rules);
+  const control = controlOf(adapter, request, rules);
   if (request.resume !== null && adapter.resume === 'none') throw noResume(adapter, rules);
   return { request, control, cell: cellFor(adapter, request, control, rules) };
 }
@@ -45,13 +48,17 @@ export function ableTo(intent: Intent, adapters: readonly Adapter[]): readonly s
   return able.map(({ name }) => name);
 }
 
-function controlOf(
-  adapter: Adapter,
-  { intent, fidelity }: DeliveryRequest,
-  { adapters }: DeliveryRules,
-): Control {
+/** The same for the whole of a request: also each of its dimensions has a way. A command of its own names one harness. */
+function ableToAll(request: DeliveryRequest, adapters: readonly Adapter[]): readonly string[] {
+  const wished = dimensions.filter((name) => name !== 'agent' && request[name] !== undefined);
+  const reached = adapters.filter((one) => wished.every((name) => one.dimensions[name] !== undefined));
+  return ableTo(request.intent, reached);
+}
+
+function controlOf(adapter: Adapter, request: DeliveryRequest, { adapters }: DeliveryRules): Control {
+  const { intent, fidelity } = request;
   const row = adapter.controls[intent];
-  const able = ableTo(intent, adapters);
+  const able = ableToAll(request, adapters);
   if (!isControl(row)) {
     const instead = Object.entries(adapter.controls).find(([, other]) => isControl(other))?.[0];
     const alternative = instead === undefined ? 'another harness' : `the ${instead} intent`;
@@ -84,13 +91,18 @@ function holdDimensions(adapter: Adapter, request: DeliveryRequest, { adapters }
     if (request[dimension] === undefined || adapter.dimensions[dimension] !== undefined) continue;
     throw refusal(
       'deliver.dimension-unsupported',
-      `${adapter.name} has no native way to be given ${dimension}.`,
+      dimension === 'tools'
+        ? `The agent lists tools (${request.tools?.join(', ')}), and ${adapter.name} has only its own: tools of Writ and of an agent folder work with native.`
+        : `${adapter.name} has no native way to be given ${dimension}.`,
       {
         harness: adapter.name,
         field: dimension satisfies Dimension,
         requirement: 'a native way for everything that is asked for',
-        alternative: `a request without ${dimension}`,
-        able: adapters.filter((other) => other.dimensions[dimension] !== undefined).map(({ name }) => name),
+        alternative:
+          dimension === 'tools'
+            ? 'an agent without `tools:` in its agent.yaml, such as a second one for this harness'
+            : `a request without ${dimension}`,
+        able: ableToAll(request, adapters),
       },
     );
   }
@@ -114,20 +126,15 @@ function cellFor(
   if (found !== undefined) return holdCell(adapter, request, found);
   const needed = control.silent === true || fidelity === 'exact';
   if (!needed && (intent !== 'replace' || unmeasured === 'warn')) return null;
-  const state = `${adapter.name} ${version ?? '(version not known)'}, model family ${modelFamily}, ${authMode}`;
-  throw new DeliverError('deliver.unmeasured', `Nobody measured ${intent} ${fidelity} on ${state}.`, {
-    next: `Measure it: writ harness verify ${adapter.name}`,
-    details: {
-      harness: adapter.name,
-      field: fidelity === 'exact' ? 'fidelity' : 'intent',
-      requirement: 'a measurement of this version, model family and login',
-      alternative: needed ? 'a harness that was measured' : '--unmeasured warn, which is recorded',
-      able: [],
-      version,
-      modelFamily,
-      authMode,
-    } satisfies RefusalDetails & { readonly [name: string]: unknown },
-  });
+  const near = [...measured, ...adapter.cells].filter(
+    (cell) =>
+      cell.harness === adapter.name &&
+      cell.intent === intent &&
+      cell.fidelity === fidelity &&
+      cell.control === control.control &&
+      cell.delivered,
+  );
+  throw unmeasuredRefusal(adapter, request, near, needed);
 }
 
 /** What a cell says against the request. A measured cell beats every table. */
@@ -158,7 +165,12 @@ function holdCell(adapter: Adapter, { intent, fidelity, text }: DeliveryRequest,
     throw refusal(
       'deliver.text-altered',
       `${adapter.name} was seen to alter such a text: ${hurt.join(', ') || 'any'} (${measured}).`,
-      { ...details, field: 'text', requirement: 'every byte as it is' },
+      {
+        ...details,
+        field: 'text',
+        requirement: 'every byte as it is',
+        ...(hurt.join() === 'blank-lines-around' ? { alternative: trimmedText } : {}),
+      },
     );
   return cell;
 }

@@ -7,7 +7,13 @@ import { DeliverError } from './errors.ts';
 export interface Fault {
   readonly kind: 'size' | 'content';
   readonly why: string;
+  /** The text that would do, where it can be said. */
+  readonly instead?: string;
 }
+
+/** What a harness takes that cuts off blanks and line ends at both ends of a text. */
+export const trimmedText =
+  'a text without blanks or line ends at its ends (in agent.yaml `join: verbatim`, and a last fragment without a line end)';
 
 /** A way that a text could travel. */
 export interface Way {
@@ -99,7 +105,8 @@ function untransportable(
   field: RefusalDetails['field'],
   faults: readonly Fault[],
 ): DeliverError {
-  const alternative = `a shorter or plainer ${field}, or a harness that takes it as a file`;
+  const instead = faults.find((fault) => fault.instead !== undefined)?.instead;
+  const alternative = instead ?? `a shorter or plainer ${field}, or a harness that takes it as a file`;
   return new DeliverError(
     faults.every(({ kind }) => kind === 'size') ? 'deliver.too-large' : 'deliver.not-transportable',
     `${harness} cannot be given this ${field} byte for byte: ${faults.map(({ why }) => why).join('; ')}.`,

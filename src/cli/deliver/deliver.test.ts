@@ -76,7 +76,8 @@ test('the plan for a person names controls, command, sizes and what was measured
 
 test.each([
   [['plain', '--harness', 'codex', '--intent', 'append'], 'deliver.no-control', 'intent'],
-  [['plain', '--harness', 'never-seen'], 'deliver.unknown-harness', 'intent'],
+  // What the agent lists stands against every intent, so it is told first.
+  [['a', '--harness', 'codex', '--intent', 'append'], 'deliver.dimension-unsupported', 'tools'],
   [['a', '--harness', 'codex', '--intent', 'developer'], 'deliver.dimension-unsupported', 'tools'],
   [
     ['plain', '--harness', 'claude-code', '--intent', 'replace', '--harness-version', '99.0.0'],
@@ -149,6 +150,7 @@ test('the model of agent.yaml is named as the harness names it, or the plan says
 
 test('a misuse is bad input', async () => {
   expect((await deliver('plain')).code).toBe(2);
+  expect((await deliver('plain', '--harness', 'never-seen')).code).toBe(2);
   expect((await deliver('plain', '--harness', 'codex', '--intent', 'replaces')).code).toBe(2);
 });
 

@@ -32,7 +32,11 @@ export function deliverCommand({ context, command, done }: NewCommand, task: str
       )
       .argument('<agent>', 'the agent folder', givenPath('AGENT')),
   )
-    .requiredOption('--harness <name>', `the agent program: ${adapters.map(({ name }) => name).join(', ')}`)
+    .addOption(
+      new Option('--harness <name>', 'the agent program')
+        .choices(adapters.map(({ name }) => name))
+        .makeOptionMandatory(),
+    )
     .addOption(
       new Option(
         '--intent <intent>',

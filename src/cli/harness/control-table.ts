@@ -63,7 +63,18 @@ export function controlTableText(rows: readonly HarnessRow[]): string {
 
 function controlText({ control, none, lands, cells }: ControlRow): string {
   if (control === null) return `refused: ${none}`;
-  const versions = [...new Set(cells.map(({ version }) => version))].map((text) => visibleLine(text, 40));
-  const found = versions.length === 0 ? '' : `; measured on ${versions.join(', ')}`;
-  return `${control}: ${lands}${found}`;
+  return `${control}: ${lands}${measuredText(cells)}`;
+}
+
+/** In which states it was measured: any other one was not. */
+function measuredText(cells: readonly Cell[]): string {
+  const states = new Map<string, Set<string>>();
+  for (const { version, authMode, modelFamily } of cells) {
+    const state = `${visibleLine(version, 40)} with ${authMode === 'api-key' ? 'an API key' : 'a login'}`;
+    states.set(state, (states.get(state) ?? new Set()).add(visibleLine(modelFamily, 40)));
+  }
+  const texts = [...states].map(
+    ([state, families]) => `${state}, model families ${[...families].join(', ')}`,
+  );
+  return texts.length === 0 ? '' : `; measured on ${texts.join('; ')}`;
 }

@@ -15,9 +15,9 @@ const lineCells = 200;
 /** Ends with a line feed; empty for a harness that nobody named and that is not there. */
 export function verifiedLines(one: Verified, named: boolean): string {
   if (one.status === 'measured') return `\n${reportLines(one.report).join('\n')}\n`;
-  if (one.status === 'not-found')
-    return `\n${one.harness}: the program ${one.program} was not found on PATH\n`;
-  return named ? `\n${one.harness}: ${one.reason}\n` : '';
+  if (!named) return '';
+  const why = one.status === 'not-found' ? `the program ${one.program} was not found on PATH` : one.reason;
+  return `\n${one.harness}: ${why}\n`;
 }
 
 function reportLines(report: HarnessReport): readonly string[] {

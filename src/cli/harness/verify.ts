@@ -83,6 +83,9 @@ async function verifyAll(context: Context, names: readonly string[], flags: Veri
       );
     if (!flags.json) context.stdout.write(verifiedLines(one, names.length > 0));
   }
+  const absent = verified.flatMap((one) => (one.status === 'not-found' ? [one.program] : []));
+  if (!flags.json && names.length === 0 && absent.length > 0)
+    context.stdout.write(`not found on PATH: ${absent.join(', ')}\n`);
   const measured = verified.filter(({ status }) => status === 'measured').length;
   if (flags.json) printJson(context, { stored, harnesses: verified });
   else if (measured > 0) context.stdout.write(`\nkept in ${stored}\n`);

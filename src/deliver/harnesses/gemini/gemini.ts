@@ -9,7 +9,7 @@ import { modelFamily } from '../../model-family.ts';
 import { refusal } from '../../permit.ts';
 import type { DeliveryRequest, PermissionMode, RequestedServer } from '../../request.ts';
 import { mentionNotice, taskAsText } from '../../task.ts';
-import { type Fault, firstWay } from '../../transport.ts';
+import { type Fault, firstWay, trimmedText } from '../../transport.ts';
 import cells from './cells.json' with { type: 'json' };
 import { openStream, reports } from './stream.ts';
 
@@ -142,7 +142,8 @@ function skillsGone() {
 
 /** What it does to a system prompt, its own or ours, before it sends it. */
 function promptFault(text: string): Fault | null {
-  if (text !== text.trim()) return content('it takes off the blanks and line ends at both ends');
+  if (text !== text.trim())
+    return { ...content('it takes off the blanks and line ends at both ends'), instead: trimmedText };
   if (/\n{3,}/.test(text)) return content('it makes one of several blank lines');
   return null;
 }

@@ -1,0 +1,70 @@
+/** The refusal of a state that nobody measured: what was measured instead, and the step that leads there. */
+import type { Cell, RefusalDetails } from '../protocol/delivery.ts';
+import type { Adapter } from './adapter.ts';
+import { DeliverError } from './errors.ts';
+import type { DeliveryRequest } from './request.ts';
+
+/** `near` are the measurements of the same control; `needed` is true where going on without one is no choice. */
+export function unmeasured(
+  adapter: Adapter,
+  request: DeliveryRequest,
+  near: readonly Cell[],
+  needed: boolean,
+): DeliverError {
+  const { intent, fidelity, version, authMode, model } = request;
+  const modelFamily = adapter.family(model ?? null);
+  const state = `${adapter.name} ${version ?? '(version not known)'}, model family ${modelFamily}, ${logins[authMode]}`;
+  const steps = [...stepsTo(adapter, request, near)];
+  if (!needed) steps.unshift('accept it with --unmeasured warn, or');
+  const next = steps.join(' ');
+  return new DeliverError(
+    'deliver.unmeasured',
+    `Nobody measured ${intent} ${fidelity} on ${state}.${measuredText(near)}`,
+    {
+      next: `${next.charAt(0).toUpperCase()}${next.slice(1)}`,
+      details: {
+        harness: adapter.name,
+        field: fidelity === 'exact' ? 'fidelity' : 'intent',
+        requirement: 'a measurement of this version, model family and login',
+        alternative: needed ? 'a harness that was measured' : '--unmeasured warn, which is recorded',
+        able: [],
+        version,
+        modelFamily,
+        authMode,
+      } satisfies RefusalDetails & { readonly [name: string]: unknown },
+    },
+  );
+}
+
+const logins = { 'api-key': 'with an API key', login: 'with a login of its own' } as const;
+
+function measuredText(near: readonly Cell[]): string {
+  const groups = new Map<string, string[]>();
+  for (const { version, authMode, modelFamily } of near) {
+    const state = `${version} ${logins[authMode]}`;
+    groups.set(state, [...new Set([...(groups.get(state) ?? []), modelFamily])]);
+  }
+  const texts = [...groups].map(([state, families]) => `${state} for model families ${families.join(', ')}`);
+  return texts.length === 0 ? '' : ` It was measured on ${texts.join('; ')}.`;
+}
+
+/** What has to be otherwise, one after the other. A command stands last, so that it can be copied. */
+function stepsTo(adapter: Adapter, { version, authMode, model }: DeliveryRequest, near: readonly Cell[]) {
+  const modelFamily = adapter.family(model ?? null);
+  const steps: string[] = [];
+  // A measurement is made with a key, so none can be had of a login.
+  if (authMode === 'login') steps.push(`set ${adapter.keyVariables.join(' or ')}`);
+  const here = near.filter((cell) => version === null || cell.version === version);
+  if (here.length > 0) {
+    const families = [...new Set(here.map((cell) => cell.modelFamily))];
+    if (!families.includes(modelFamily)) steps.push(`name a model of ${families.join(', ')} with --model`);
+    return [`${steps.join(' and ')}.`];
+  }
+  return [...steps.map((step) => `${step} and`), `measure it: ${verifyCommand(adapter, model)}`];
+}
+
+function verifyCommand({ name, program }: Adapter, model: string | undefined): string {
+  const agent = program === null ? ' --bin PATH --bin-arg=WORD' : '';
+  const named = model === undefined ? '' : ` --model ${/^[\w./:-]+$/.test(model) ? model : 'NAME'}`;
+  return `writ harness verify ${name}${agent}${named}`;
+}
