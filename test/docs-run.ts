@@ -28,6 +28,7 @@ export async function runPage(fences: readonly Fence[]): Promise<void> {
     await mkdir(join(folder, 'node_modules'), { recursive: true });
     await mkdir(join(base, 'bin'));
     await symlink(bin, join(base, 'bin/writ'));
+    await symlink(resolve('examples'), join(folder, 'examples'));
     for (const [name, to] of [
       ['writ', '.'],
       ['zod', 'node_modules/zod'],

@@ -1,6 +1,6 @@
 /** `writ deliver` and `writ harness`: plans and the table are printed, refusals end with 3, and nothing is touched. */
 import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cellFor, requestFor } from '../../deliver/conformance.cases.ts';
 import { adapter as pi } from '../../deliver/harnesses/pi/pi.ts';
@@ -148,6 +148,58 @@ test('the model of agent.yaml is named as the harness names it, or the plan says
   expect(named.notices).toHaveLength(codex.notices.length - 1);
 });
 
+const writer = resolve('examples/writer');
+
+test.each([
+  [['codex', 'replace'], {}, /^Set OPENAI_API_KEY.* and name a model of default, gpt, other with --model\.$/],
+  [['codex', 'replace'], key, /^Name a model of default, gpt, other with --model\.$/],
+  [['gemini', 'replace'], {}, /^Set GEMINI_API_KEY or GOOGLE_API_KEY\.$/],
+])('%j in a state like no other: what was measured, and a step that helps', async (asked, env, step) => {
+  const [harness = '', intent = ''] = asked;
+  const argv = ['deliver', writer, '--harness', harness, '--intent', intent, '--model', 'gemini-2.5-pro'];
+  const { code, stdout } = await call([...argv, '--fidelity', 'exact', '--json'], { cwd, env });
+  const { error } = JSON.parse(stdout);
+  expect([code, error.code]).toEqual([3, 'deliver.unmeasured']);
+  expect(error.next).toMatch(step);
+  expect(error.message).toMatch(/ It was measured on [\d.]+ with an API key for model families \w/);
+  const base = JSON.parse((await call([...argv, '--json'], { cwd, env })).stdout).error;
+  expect(base.next).toMatch(/^Accept it with --unmeasured warn, or /);
+  expect((await call([...argv, '--unmeasured', 'warn'], { cwd, env })).code).toBe(0);
+});
+
+test('another version is measured by a command that asks for the model too', async () => {
+  const argv = ['--harness', 'codex', '--intent', 'replace', '--harness-version', '9.9.9', '--json'];
+  const next = async (...more: string[]) =>
+    JSON.parse((await deliver('plain', ...argv, ...more)).stdout).error.next;
+  expect(await next()).toBe('Accept it with --unmeasured warn, or measure it: writ harness verify codex');
+  expect(await next('--model', 'gpt-5')).toMatch(/ measure it: writ harness verify codex --model gpt-5$/);
+  expect(await next('--model', 'a;b')).toMatch(/ --model NAME$/);
+  const acp = JSON.parse((await deliver('plain', '--harness', 'acp', '--json')).stdout).error;
+  expect(acp.next).toBe('Measure it: writ harness verify acp --bin PATH --bin-arg=WORD');
+});
+
+test('tools are told by name, with whom they work, and who can do the whole', async () => {
+  const refused = async (intent: string) =>
+    JSON.parse((await deliver('a', '--harness', 'claude-code', '--intent', intent, '--json')).stdout).error;
+  const { message, next, details } = await refused('append');
+  expect(message).toMatch(/^The agent lists tools \(\w+.*\), and claude-code has only its own: /);
+  expect(next).toMatch(/^Use an agent without `tools:` in its agent\.yaml, .*, or one of: native\.$/);
+  expect(details.able).toEqual(['native']);
+  expect((await refused('context')).details.able).toEqual([]);
+});
+
+test('a line end that a harness takes off: the next step is an agent.yaml that works', async () => {
+  const env = { GEMINI_API_KEY: 'k', OPENAI_API_KEY: 'k' };
+  for (const asked of [
+    ['--harness', 'gemini', '--intent', 'replace', '--model', 'gemini-2.5-pro'],
+    ['--harness', 'codex', '--intent', 'context'],
+  ]) {
+    const { code, stderr } = await call(['deliver', 'plain', ...asked], { cwd, env });
+    expect([code, stderr]).toEqual([3, expect.stringMatching(/\nnext: .*`join: verbatim`/)]);
+    expect(await call(['deliver', writer, ...asked], { cwd, env })).toMatchObject({ code: 0, stderr: '' });
+  }
+});
+
 test('a misuse is bad input', async () => {
   expect((await deliver('plain')).code).toBe(2);
   expect((await deliver('plain', '--harness', 'never-seen')).code).toBe(2);
@@ -161,6 +213,7 @@ test('the table: every harness, every intent, what is refused and why', async ()
     expect(stdout).toMatch(new RegExp(`^${name}: `, 'm'));
   expect(stdout.match(/^ {2}(replace|append|developer|context) /gm)).toHaveLength(32);
   expect(stdout).toMatch(/append {5}refused: what it adds becomes a developer message/);
+  expect(stdout).toContain('; measured on 0.171.0 with an API key, model families default, gpt, other\n');
   const { harnesses } = JSON.parse((await call(['harness', '--json'], { cwd })).stdout);
   expect(harnesses.map(({ controls }: { controls: unknown[] }) => controls.length)).toEqual(Array(8).fill(4));
 });

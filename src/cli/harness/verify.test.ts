@@ -28,6 +28,11 @@ test.each([
   expect(stderr).toContain(`error cli.bad-value: ${message}`);
 });
 
+test('nothing installed is one line, and fails', async () => {
+  const { code, stdout } = await call(['harness', 'verify'], { cwd, env });
+  expect([code, stdout]).toEqual([1, 'not found on PATH: claude, codex, gemini, opencode, pi, qwen\n']);
+});
+
 test('a named program that is not there, and a harness without one, are said and fail', async () => {
   const { code, stdout } = await call(['harness', 'verify', 'codex', 'native'], { cwd, env });
   expect(code).toBe(1);
