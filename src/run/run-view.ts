@@ -22,12 +22,22 @@ import {
   usageOf,
 } from './derive.ts';
 import { type MeterView, meterOf } from './meter-view.ts';
-import { type UnsettledEffect, unsettledOf } from './unsettled.ts';
+import { type EffectDecisionKind, type UnsettledEffect, unsettledOf } from './unsettled.ts';
 
 export interface ApprovalView {
   readonly ticket: string;
   /** Null while the question is open, and where nobody was there to answer it. */
   readonly answer: Pick<TicketAnswer, 'decision' | 'by' | 'reason'> | null;
+}
+
+/** A look at a call of unknown outcome, or a decision about it. */
+export interface DecisionView {
+  readonly decision: Extract<RunEvent, { type: 'effect-reconcile' }>['answer'] | EffectDecisionKind;
+  /** Null where the tool itself looked. */
+  readonly by: string | null;
+  readonly reason: string;
+  /** What stands in the place of the call's result; left out where nothing does. */
+  readonly text?: string;
 }
 
 export interface CallView {
@@ -41,6 +51,8 @@ export interface CallView {
   readonly unknown: string | null;
   /** What was seen of it after that; null for nothing. */
   readonly late: 'succeeded' | 'failed' | null;
+  /** Who decided what about it while its outcome was unknown, oldest first; left out where nobody did. */
+  readonly decisions?: readonly DecisionView[];
   /** Null while the call has no result. */
   readonly result: {
     readonly status: Extract<RunEvent, { type: 'tool-result' }>['status'];
@@ -91,11 +103,15 @@ export interface PlanStepView {
   readonly status: 'begun' | 'ok' | 'failed';
   readonly error: ErrorJson | null;
   readonly label: string | null;
+  /** Digest of its value as JSON; null while there is none. */
+  readonly value: string | null;
 }
 
 /** A plan that was carried out, with its steps in the order in which they began. */
 export interface PlanView {
   readonly lane: string;
+  /** The turn that proposed it; 0 where the task itself is the plan. */
+  readonly turn: number;
   readonly plan: string;
   readonly steps: readonly PlanStepView[];
 }
@@ -215,14 +231,17 @@ function unsettledNow(events: readonly RunEvent[], held: boolean): readonly Unse
 }
 
 function plansOf(events: readonly RunEvent[]): readonly PlanView[] {
-  const plans = new Map<string, { readonly plan: string; readonly steps: Map<string, PlanStepView> }>();
+  const plans = new Map<string, Omit<PlanView, 'steps'> & { readonly steps: Map<string, PlanStepView> }>();
   for (const event of events) {
-    if (event.type === 'plan-accept') plans.set(event.lane, { plan: event.plan, steps: new Map() });
+    if (event.type === 'plan-accept') {
+      const { lane, turn, plan } = event;
+      plans.set(lane, { lane, turn, plan, steps: new Map() });
+    }
     if (event.type !== 'plan-step') continue;
-    const { path, operation, status, error, label = null } = event;
-    plans.get(event.lane)?.steps.set(path, { path, operation, status, error, label });
+    const { path, operation, status, error, value, label = null } = event;
+    plans.get(event.lane)?.steps.set(path, { path, operation, status, error, label, value });
   }
-  return [...plans].map(([lane, { plan, steps }]) => ({ lane, plan, steps: [...steps.values()] }));
+  return [...plans.values()].map((plan) => ({ ...plan, steps: [...plan.steps.values()] }));
 }
 
 async function textOf(store: Store, digest: string | null | undefined): Promise<string | null> {
@@ -257,7 +276,8 @@ async function turnsOf(store: Store, events: readonly RunEvent[]): Promise<reado
       continue;
     }
     // What is seen late belongs to the turn of its call.
-    const at = turns.findLast(({ turn }) => !('turn' in event) || event.turn === turn);
+    const of = event.type === 'approval-request' ? event.ticket.turn : 'turn' in event ? event.turn : null;
+    const at = turns.findLast(({ turn }) => of === null || of === turn);
     if (at === undefined) continue;
     // What was measured on the way belongs to the run: a turn shows what its program said of it.
     if (event.type !== 'meter-answer') at.events.push(event);
@@ -266,7 +286,7 @@ async function turnsOf(store: Store, events: readonly RunEvent[]): Promise<reado
       at.faults.push({ attempt, error, retryInMs });
     } else if (event.type === 'message-finish') at.text = await textOf(store, event.text);
     else if (event.type === 'notice') at.notices.push(event.text);
-    else at.calls = callsAfter(at.calls, event);
+    else at.calls = callsAfter(at.calls, event, await observedText(store, event));
   }
   // A request in flight has no usage yet, and none is not zero.
   return turns.map(({ events: own, ...turn }) => ({
@@ -276,7 +296,12 @@ async function turnsOf(store: Store, events: readonly RunEvent[]): Promise<reado
   }));
 }
 
-function callsAfter(calls: CallView[], event: RunEvent): CallView[] {
+/** What a person said in the place of a result. */
+async function observedText(store: Store, event: RunEvent): Promise<string | null> {
+  return event.type === 'effect-observe' && event.late ? textOf(store, event.text) : null;
+}
+
+function callsAfter(calls: CallView[], event: RunEvent, observed: string | null): CallView[] {
   const change = (position: number, what: Partial<CallView>) =>
     calls.map((call) => (call.position === position ? { ...call, ...what } : call));
   switch (event.type) {
@@ -297,8 +322,24 @@ function callsAfter(calls: CallView[], event: RunEvent): CallView[] {
       return change(event.position, { sent: true });
     case 'effect-unknown':
       return change(event.position, { unknown: event.reason });
-    case 'effect-observe':
-      return event.late ? change(event.position, { late: event.status }) : calls;
+    case 'effect-reconcile':
+    case 'effect-resolve': {
+      const { by, reason } = event;
+      const decision = event.type === 'effect-resolve' ? event.decision : event.answer;
+      const before = calls.find(({ position }) => position === event.position)?.decisions ?? [];
+      return change(event.position, { decisions: [...before, { decision, by, reason }] });
+    }
+    case 'effect-observe': {
+      if (!event.late) return calls;
+      const decisions = calls.find(({ position }) => position === event.position)?.decisions ?? [];
+      const last = decisions.at(-1);
+      // The look comes right before what it saw.
+      const told =
+        last === undefined || observed === null
+          ? {}
+          : { decisions: [...decisions.slice(0, -1), { ...last, text: observed }] };
+      return change(event.position, { late: event.status, ...told });
+    }
     case 'tool-result': {
       const { status, code, bytes, truncated, elapsedMs, message } = event;
       return change(event.position, { result: { status, code, bytes, truncated, elapsedMs, message } });

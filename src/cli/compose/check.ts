@@ -5,6 +5,7 @@ import type { Finding } from '../../compose/proof/finding.ts';
 import { type Context, printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { givenPath, type NewCommand, withExamples } from '../program.ts';
+import { shellWord } from '../run/open-store.ts';
 import { count } from '../view/figures.ts';
 import { visible } from '../view/visible.ts';
 
@@ -23,7 +24,7 @@ export function checkCommand({ context, command, done }: NewCommand) {
         import('../../catalog.ts'),
       ]);
       const agent = await loadAgent(resolve(context.cwd, folder), vocabulary);
-      const checked = await checkAgent(context, agent);
+      const checked = await checkAgent(context, agent, shellWord(folder));
       const errors = checked.findings.filter((one) => one.level === 'error').length;
       if (options.json) printJson(context, { agent: agent.key, ok: errors === 0, ...checked });
       else context.stdout.write(report(checked));
@@ -41,7 +42,7 @@ interface Checked {
   readonly findings: readonly Finding[];
 }
 
-async function checkAgent(context: Context, agent: Agent): Promise<Checked> {
+async function checkAgent(context: Context, agent: Agent, asGiven: string): Promise<Checked> {
   const [files, { lockFile, namedTexts, readLock }, { lockFindings }, lint, { tools }, { citedFindings }] =
     await Promise.all([
       import('../../compose/load/proof-files.ts'),
@@ -59,11 +60,11 @@ async function checkAgent(context: Context, agent: Agent): Promise<Checked> {
   const changes = await changelog(context, agent);
   const cited = await citedFindings(agent, (one) => files.evidenceLine(bytes, one));
   return {
-    pins: named.texts.length,
+    pins: lock === null ? 0 : Object.values(lock.situations).flatMap(Object.keys).length,
     baselines: changes.baselines,
     reports: cited.reports,
     findings: [
-      ...(await lockFindings(agent, named, lock, await pinnedTexts(context, agent))),
+      ...(await lockFindings(agent, named, lock, await pinnedTexts(context, agent), asGiven)),
       ...changes.findings,
       ...lint.toolFindings(agent, named.texts, capabilities, (one) => files.bodyLine(bytes, one)),
       ...lint.unusedFindings(agent),

@@ -24,6 +24,14 @@ function git(...args: string[]): string {
 }
 
 describe('lock and check', () => {
+  test('without a lock nothing is pinned, and the next step names the agent as it was given', async () => {
+    const { code, stdout } = await writ('check', './a');
+    expect(code).toBe(1);
+    expect(stdout).toContain('\n    writ lock ./a pins them\n');
+    expect(stdout).toContain(': 0 pinned texts, 0 baselines\n');
+    expect(await json('check', './a')).toMatchObject({ ok: false, pins: 0 });
+  });
+
   test('a lock is written once, pins what compose prints, and then holds', async () => {
     expect(await writ('lock', 'a')).toEqual({
       code: 0,

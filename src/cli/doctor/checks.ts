@@ -111,29 +111,31 @@ function notWritable(folder: string): string | undefined {
   }
 }
 
-/** Programs that Writ may deliver to. */
-const harnessPrograms = ['claude', 'codex', 'gemini', 'opencode', 'pi', 'qwen'] as const;
+/** Harnesses that Writ may deliver to, each with its program. */
+const harnessPrograms = [
+  ['claude-code', 'claude'],
+  ['codex', 'codex'],
+  ['gemini', 'gemini'],
+  ['opencode', 'opencode'],
+  ['pi', 'pi'],
+  ['qwen-code', 'qwen'],
+] as const;
 
 /** None of them is needed by the native harness. */
 export async function checkPrograms(context: Context): Promise<readonly Check[]> {
   const options = { env: context.env, signal: context.interrupts() };
-  const look = async (name: string, program: string, next: string, more: string): Promise<Check> => {
+  const look = async (name: string, program: string, next: string): Promise<Check> => {
     const found = await programVersion(program, options);
     if (found === undefined)
       return { name, status: 'missing', found: `no ${program} on PATH`, next, needed: false };
     const { path, version, fault } = found;
-    if (version !== null) return ok(name, `${version} (${path})${more}`);
+    if (version !== null) return ok(name, `${version} (${path})`);
     const mend = `See what it says: ${program} --version`;
     return { name, status: 'problem', found: `${path}: ${fault}`, next: mend, needed: false };
   };
   return Promise.all([
-    ...harnessPrograms.map((program) =>
-      look(
-        `harness ${program}`,
-        program,
-        `Install ${program} if you want to deliver to it.`,
-        '; delivery not measured',
-      ),
+    ...harnessPrograms.map(([harness, program]) =>
+      look(`harness ${harness}`, program, `Install ${program} if you want to deliver to it.`),
     ),
   ]);
 }

@@ -98,9 +98,7 @@ test('keys and proxies are named and never shown, and no program gets them', asy
   expect(stdout).not.toContain('canary');
   expect(check('key openai')).toMatchObject({ status: 'ok', found: 'OPENAI_API_KEY is set' });
   expect(check('proxy')?.found).toMatch(/^HTTPS_PROXY, all_proxy set, and ignored/);
-  expect(check('harness claude')?.found).toBe(
-    `2.1.0 (\x1b[31mred) (${join(bin, 'claude')}); delivery not measured`,
-  );
+  expect(check('harness claude-code')?.found).toBe(`2.1.0 (\x1b[31mred) (${join(bin, 'claude')})`);
   const shown = (await call(['doctor'], { cwd, env })).stdout;
   expect(shown).toContain('2.1.0 (\\x1b[31mred)');
   const seen = await readFile(join(cwd, 'seen'), 'utf8');

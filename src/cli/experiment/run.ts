@@ -83,7 +83,7 @@ async function runFile(context: Context, file: string, flags: RunFlags): Promise
         onProgress: shown.show,
       }).finally(shown.close);
       if (flags.json) printJson(context, summary);
-      else context.stdout.write(summaryText(summary, file));
+      else context.stdout.write(summaryText(summary, file, flags.record));
       return summary.complete ? exitCodes.completed : exitCodes.cancelled;
     } finally {
       await journal.close();
@@ -112,10 +112,16 @@ function limitsOf(limits: { concurrency?: number | undefined; startsPerMinute?: 
   };
 }
 
-function summaryText({ trials, done, here, complete }: RunSummary, file: string): string {
+/** What has an outcome, and the command that comes next: with `record` where it is not beside the file. */
+export function summaryText(
+  { trials, done, here, complete }: RunSummary,
+  file: string,
+  record: string | undefined,
+): string {
+  const at = shellWord(file) + (record === undefined ? '' : ` --record ${shellWord(record)}`);
   const next = complete
-    ? `All trials are done. The report: writ experiment report ${shellWord(file)}`
-    : `Stopped. It goes on with: writ experiment run ${shellWord(file)}`;
+    ? `All trials are done. The report: writ experiment report ${at}`
+    : `Stopped. It goes on with: writ experiment run ${at}`;
   return `${done} of ${trials} trials have an outcome, ${here} of them by this call.\n${next}\n`;
 }
 

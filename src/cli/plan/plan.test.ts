@@ -1,5 +1,5 @@
 /** `writ plan`: exit codes, what it prints, and that nothing is touched before a plan is valid. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -128,7 +128,74 @@ test('run: the final value on stdout, its steps in the record', async () => {
   expect([ran.code, ran.stdout]).toEqual([0, 'They are short.\n']);
   expect(provider.requests[0]?.json.messages[1].content).toBe('["How long?","the notes"]');
   const shown = await call(['runs', 'show', 'last', '--ledger', 'ledger'], plan);
-  expect(shown.stdout).toContain('PLAN');
-  expect(shown.stdout).toContain('0 tool: ok');
-  expect(shown.stdout).toContain('TURN 2 (plan#1)');
+  expect(shown.stdout).toContain('0 tool project_read: ok');
+  // The turns of a step stand behind the plan, and the task is the plan as it was written.
+  expect(shown.stdout.indexOf('TURN 2 (plan#1)')).toBeGreaterThan(shown.stdout.indexOf('\nPLAN plan'));
+  expect(shown.stdout).toContain('\nTASK\n  {"steps":[{"op":"tool"');
+  expect(shown.stdout).toContain('\n  input ask: "How long?"\n');
+  const whole = await call(['runs', 'show', 'last', '--calls', '--ledger', 'ledger'], plan);
+  expect(whole.stdout).toContain('├─ 0 tool project_read: ok\n│  ├─ {"path":"notes.txt"}\n│  └─ {');
+  expect(whole.stdout).toContain('"content":"the');
 });
+
+const yaml = () => join(folder, 'agent', 'agent.yaml');
+const change = (from: string, to: string) =>
+  writeFileSync(yaml(), readFileSync(yaml(), 'utf8').replace(from, to));
+const asking = {
+  steps: [
+    { op: 'model', prompt: 'Hi.', bind: 'said' },
+    { op: 'final', value: 1 },
+  ],
+};
+const runWords = ['plan', 'run', 'plan.json', '--agent', 'agent', '--ledger', 'ledger'];
+
+test.each([
+  ['no model at all', ''],
+  ['a model whose key is not set', 'model: openai/gpt-5-mini'],
+  ['a model whose server is not known', 'model: local/scripted-1'],
+])('run: a plan that asks no model needs none, with %s', async (_, line) => {
+  change('model: local/scripted-1', line);
+  change('toolCalls: 4', 'toolCalls: 4, costUsd: 0.01');
+  const ran = await call(runWords, { steps: [read, { op: 'final', value }] });
+  expect([ran.code, ran.stdout]).toEqual([0, 'the notes\n']);
+});
+
+test('run: a plan that waited for a person goes on without a model', async () => {
+  change('model: local/scripted-1', '');
+  change('project: true', 'project: true, edit: true');
+  change('[project_read]', '[file_write]');
+  const args = { path: 'out.txt', content: 'written' };
+  const plan = {
+    steps: [
+      { ...read, name: 'file_write', args },
+      { op: 'final', value: 'done' },
+    ],
+  };
+  expect((await call([...runWords, '--approve', 'pause'], plan)).code).toBe(5);
+});
+
+test.each([['its server asked', 'tools: [project_read]', 'tools: [subagent]', 'subagents: true']])(
+  'run: a tool that may have a model asked needs one',
+  async (_, from, to, right) => {
+    change('model: local/scripted-1', '');
+    change(from, to);
+    change('project: true', right);
+    const step = { op: 'tool', name: 'subagent', args: { query: 'Hi.' }, bind: 'said' };
+    const ran = await call(runWords, { steps: [step, { op: 'final', value: 1 }] });
+    expect([ran.code, ran.stderr.includes('cli.no-model')]).toEqual([2, true]);
+  },
+);
+
+test.each(['check', 'run'])(
+  '%s: a plan that asks a model where none is given says so, after its rights',
+  async (verb) => {
+    change('model: local/scripted-1', '');
+    const words = verb === 'run' ? runWords : ['plan', 'check', 'plan.json', '--agent', 'agent'];
+    const none = await call(words, asking);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('cli.no-model')]);
+    expect(none.stderr).toContain('The plan asks a model, and none is given: --model.');
+    change('plan.model: true, ', '');
+    const refused = await call(words, asking);
+    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('plan.capability-missing')]);
+  },
+);

@@ -10,6 +10,8 @@ import { exitCodes } from '../exit.ts';
 import { type NewCommand, withExamples } from '../program.ts';
 import { type LedgerFlags, type OpenedStore, openStoreToLook } from '../run/open-store.ts';
 import { moment, usageText } from '../view/figures.ts';
+import type { PlanCall } from '../view/plan-calls.ts';
+import { unknownIsNull } from '../view/unknown-is-null.ts';
 import { visible, visibleLine } from '../view/visible.ts';
 import { findRun, ledgerWords, runWords } from './find-run.ts';
 
@@ -33,7 +35,7 @@ export function listCommand({ context, command, done }: NewCommand) {
     .summary('the newest runs')
     .description('Lists runs, the newest first.')
     .option('--agent <key>', 'only runs of this agent')
-    .option('--limit <n>', 'at most this many', (text) => readWhole('--limit', text), 20)
+    .option('--limit <n>', 'at most this many', (text) => readWhole('--limit', text, 1), 20)
     .option('--decisions <agent>', 'instead: how often each conditional fragment of an agent was in or out')
     .option('--ledger <path>', ledgerWords)
     .option('--json', 'print one JSON object');
@@ -51,10 +53,13 @@ export function listCommand({ context, command, done }: NewCommand) {
         }
         const records = await store.runs({ ...(agent === undefined ? {} : { agent }), limit });
         const runs = await Promise.all(records.map((record) => listed(store, record)));
-        if (options.json) printJson(context, { ledger: path, runs });
+        if (options.json) printJson(context, { ledger: path, runs: runs.map(unknownIsNull) });
         else if (runs.length > 0)
           context.stdout.write(runs.map((run) => listLines(run, context.stdout.columns())).join(''));
-        else context.stderr.write(`No runs in ${visible(path)}.\n`);
+        else {
+          const whose = agent === undefined ? '' : ` of the agent '${visible(agent)}'`;
+          context.stderr.write(`No runs${whose} in ${visible(path)}.\n`);
+        }
       }),
     ),
   );
@@ -97,8 +102,11 @@ async function listed(store: Store, record: RunRecord): Promise<Listed> {
   };
 }
 
-function listLines({ run, state, createdAt, agent, task, usage, known }: Listed, cells: number): string {
-  const head = `${run}  ${state.padEnd(11)}  ${moment(createdAt)}  ${visibleLine(agent, 40)}`;
+function listLines(
+  { run, session, state, createdAt, agent, task, usage, known }: Listed,
+  cells: number,
+): string {
+  const head = `${run}  ${state.padEnd(11)}  ${moment(createdAt)}  ${visibleLine(agent, 40)}\n  ${session}`;
   const figures = usageText(usage, known);
   return `${head}\n  ${figures} · ${visibleLine(task ?? '(its task is not in the ledger)', cells - figures.length - 5)}\n`;
 }
@@ -135,10 +143,17 @@ async function showRun(context: Context, opened: OpenedStore, word: string, flag
   const { store, path, commandFor } = opened;
   const found = await findRun(store, word, path);
   const { run, session } = found;
-  if (flags.prompt) return context.stdout.write(await promptOf(store, session.prompt));
+  if (flags.prompt) {
+    const bytes = await promptOf(store, session.prompt);
+    if (!flags.json) return context.stdout.write(bytes);
+    const text = Buffer.from(bytes).toString('utf8');
+    return printJson(context, { run: run.id, prompt: session.prompt, text });
+  }
   if (flags.message !== undefined) {
     const { storedText } = await import('./stored-text.ts');
-    const text = visible(await storedText(store, found, flags.message));
+    const stored = await storedText(store, found, flags.message);
+    if (flags.json) return printJson(context, { run: run.id, message: flags.message, text: stored });
+    const text = visible(stored);
     return context.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
   }
   if (flags.surface) {
@@ -147,23 +162,41 @@ async function showRun(context: Context, opened: OpenedStore, word: string, flag
   }
   const { readRunView } = await import('../../run/run-view.ts');
   const view = await readRunView(store, run, session);
-  if (flags.json) return printJson(context, view);
+  if (flags.json) return printJson(context, unknownIsNull(view));
   const [{ drawRun }, { resumeHint }] = await Promise.all([
     import('../view/draw-run.ts'),
     import('./resume-hint.ts'),
   ]);
   const results = flags.calls ? { results: await resultsOf(store, view) } : {};
+  const planCalls = await planCallsOf(store, view);
   const resume = await resumeHint(opened, found);
-  context.stdout.write(drawRun(view, { commandFor, resume, cells: context.stdout.columns(), ...results }));
+  context.stdout.write(
+    drawRun(view, { commandFor, resume, cells: context.stdout.columns(), planCalls, ...results }),
+  );
 }
 
-async function resultsOf(store: Store, { turns }: RunView): Promise<ReadonlyMap<string, string>> {
-  const { resultTexts } = await import('./stored-text.ts');
+async function resultsOf(store: Store, { turns, plans }: RunView): Promise<ReadonlyMap<string, string>> {
+  const { resultTexts, valueTexts } = await import('./stored-text.ts');
   const calls = turns.flatMap((turn) => turn.calls);
-  return resultTexts(
-    store,
-    calls.flatMap(({ result }) => (result === null ? [] : [result.message])),
-  );
+  const messages = calls.flatMap(({ result }) => (result === null ? [] : [result.message]));
+  const values = plans.flatMap(({ steps }) => steps.flatMap(({ value }) => value ?? []));
+  return new Map([...(await resultTexts(store, messages)), ...(await valueTexts(store, values))]);
+}
+
+/** The calls of all steps of plans, by lane and path; none of a plan whose text is gone. */
+async function planCallsOf(store: Store, { plans }: RunView): Promise<ReadonlyMap<string, PlanCall>> {
+  const calls = new Map<string, PlanCall>();
+  if (plans.length === 0) return calls;
+  const { parsed, planCallAt } = await import('../view/plan-calls.ts');
+  for (const { lane, plan, steps } of plans) {
+    const bytes = await store.blob(plan);
+    const written = bytes === undefined ? undefined : parsed(Buffer.from(bytes).toString('utf8'));
+    for (const { path } of steps) {
+      const call = planCallAt(written, path);
+      if (call !== undefined) calls.set(`${lane} ${path}`, call);
+    }
+  }
+  return calls;
 }
 
 async function promptOf(store: Store, digest: string): Promise<Uint8Array> {
@@ -204,10 +237,11 @@ export function eventsCommand({ context, command, done }: NewCommand) {
   );
 }
 
-function readWhole(option: string, text: string): number {
+function readWhole(option: string, text: string, least: 0 | 1 = 0): number {
   const amount = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(amount)) return amount;
-  throw new CliError('cli.bad-value', `${option} expected a whole number of zero or more, found '${text}'.`, {
+  if (/^\d+$/.test(text) && Number.isSafeInteger(amount) && amount >= least) return amount;
+  const words = least === 0 ? 'zero or more' : 'one or more';
+  throw new CliError('cli.bad-value', `${option} expected a whole number of ${words}, found '${text}'.`, {
     next: `Write it like ${option} 10.`,
     details: { option },
   });

@@ -189,6 +189,12 @@ describe('a decision', () => {
       expect(
         (await events(run)).find(({ type }) => type === 'effect-reconcile' || type === 'effect-resolve'),
       ).toMatchObject({ turn: 1, position: 1, by: 'ada', reason: 'Rang.', ...told });
+      const [shown] = JSON.parse((await runs(['show', run, '--json'])).stdout).turns[0].calls;
+      const text = state === 'observed' ? { text: answer } : {};
+      expect(shown.decisions).toEqual([{ decision: state, by: 'ada', reason: 'Rang.', ...text }]);
+      const drawn = (await runs(['show', run])).stdout;
+      expect(drawn).toMatch(/decided by ada: .* \(Rang\.\)\n/);
+      if (state === 'observed') expect(drawn).toContain(answer);
       sends.length = 0;
       const told2: Script = ({ json }) => ({ text: String(json.messages.at(-2).content) });
       const done = await program(told2, { execute: () => 'sent' }, run);

@@ -98,14 +98,27 @@ describe('looking', () => {
     const { stdout } = await runs(['list']);
     expect(stdout.replaceAll(/\d{4}-[\d: -]+Z/g, 'WHEN')).toBe(
       [second, first]
-        .map(({ run }) => `${run}  completed    WHEN  tester\n  30 tokens · cost unknown · Which colour?\n`)
+        .map(
+          ({ run, session }) =>
+            `${run}  completed    WHEN  tester\n  ${session}\n  30 tokens · cost unknown · Which colour?\n`,
+        )
         .join(''),
     );
     expect(JSON.parse((await runs(['list', '--limit', '1', '--json'])).stdout)).toMatchObject({
       ledger: join(cwd, '.writ/ledger.sqlite'),
-      runs: [{ run: second.run, session: second.session, agent: 'tester', state: 'completed' }],
+      runs: [
+        {
+          ...{ run: second.run, session: second.session, agent: 'tester', state: 'completed' },
+          known: { totalTokens: 30, costUsd: null },
+        },
+      ],
     });
-    expect((await runs(['list', '--agent', 'nobody'])).stdout).toBe('');
+    expect(await runs(['list', '--agent', 'nobody'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `No runs of the agent 'nobody' in ${join(cwd, '.writ/ledger.sqlite')}.\n`,
+    });
+    expect(await runs(['list', '--limit', '0'])).toMatchObject({ code: 2, stdout: '' });
     const empty = await runs(['list', '--ledger', 'new/']);
     expect(empty).toEqual({ code: 0, stdout: '', stderr: `No runs in ${join(cwd, 'new/ledger.sqlite')}.\n` });
     await expect(import('node:fs/promises').then(({ stat }) => stat(join(cwd, 'new')))).rejects.toThrow();
@@ -160,6 +173,8 @@ describe('looking', () => {
     });
     const shown = await runs(['show', 'last', '--prompt']);
     expect(shown).toEqual({ code: 0, stdout: 'You answer tests.\n', stderr: '' });
+    const asJson = await runs(['show', 'last', '--prompt', '--json']);
+    expect(JSON.parse(asJson.stdout)).toEqual({ run, prompt, text: 'You answer tests.\n' });
     const { sha256 } = await import('../../digest.ts');
     expect(sha256(shown.stdout)).toBe(prompt);
   });
@@ -188,6 +203,8 @@ describe('looking', () => {
         stdout: 'I look.\n',
         stderr: '',
       });
+    const asJson = await runs(['show', run, '--message', text, '--json']);
+    expect(JSON.parse(asJson.stdout)).toEqual({ run, message: text, text: 'I look.' });
     const { body } = events.find((event) => event.type === 'model-request');
     for (const [word, why] of [
       ['0123456789abcdef', "found '0123456789abcdef'"],

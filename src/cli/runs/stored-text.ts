@@ -43,6 +43,19 @@ export async function resultTexts(
   return texts;
 }
 
+/** Values of steps by their digest, as the JSON that is stored. */
+export async function valueTexts(
+  store: Store,
+  digests: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  for (const digest of digests) {
+    const bytes = await store.blob(digest);
+    if (bytes !== undefined) texts.set(digest, Buffer.from(bytes).toString('utf8'));
+  }
+  return texts;
+}
+
 /** What a message of any protocol says: the texts in its content. A message without one is shown as it is. */
 export function textOfMessage(message: string): string {
   try {

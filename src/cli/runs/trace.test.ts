@@ -37,6 +37,8 @@ test('a run with a child: shown as a tree, traced as JSON and as lines, ended wi
     ({ kind, parent }: { kind: string; parent: string }) => kind === 'run' && parent !== null,
   );
   expect(child.parent).toBe(`${result.run}/t1/c1`);
+  const both = await call(['runs', 'trace', result.run, '--format', 'jsonl', '--json'], { cwd });
+  expect([both.code, JSON.parse(both.stdout).error.code]).toEqual([2, 'cli.bad-value']);
   const lines = (await call(['runs', 'trace', result.run, '--format', 'jsonl'], { cwd })).stdout
     .trimEnd()
     .split('\n');

@@ -1,5 +1,6 @@
 /** `writ runs trace`: a run with its children as spans, for programs that draw or compare them. */
 import { Option } from '@commander-js/extra-typings';
+import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
 import { type NewCommand, withExamples } from '../program.ts';
 import { openStoreToLook } from '../run/open-store.ts';
@@ -21,15 +22,16 @@ export function traceCommand({ context, command, done }: NewCommand) {
     .option('--json', 'the same as --format json');
   return withExamples(trace, ['writ runs trace last', 'writ runs trace last --format jsonl']).action(
     async (word, options) => {
+      if (options.json === true && options.format === 'jsonl')
+        throw new CliError('cli.bad-value', 'Expected one form, found --json and --format jsonl.', {
+          next: 'Leave out --json for one object a line, or --format for one object.',
+        });
       const { store, path } = await openStoreToLook(context, options);
       try {
         const { run, session } = await findRun(store, word, path);
         const { readTrace, traceLines } = await import('../../run/trace.ts');
         const found = await readTrace(store, run, session);
-        const lines =
-          options.format === 'jsonl' && options.json !== true
-            ? traceLines(found)
-            : [JSON.stringify(found, null, 2)];
+        const lines = options.format === 'jsonl' ? traceLines(found) : [JSON.stringify(found, null, 2)];
         for (const line of lines) context.stdout.write(`${line}\n`);
         done(exitCodes.completed);
       } finally {

@@ -1,11 +1,20 @@
 /** Draws a run for a person: what it was asked, the tree of its turns, what it used, how it ended, what to do next. */
 import { amountText, type BudgetCounter, type BudgetLine } from '../../protocol/budget.ts';
 import type { MeterView } from '../../run/meter-view.ts';
-import type { CallView, ChildView, FaultView, PlanView, RunView, TurnView } from '../../run/run-view.ts';
+import type {
+  CallView,
+  ChildView,
+  DecisionView,
+  FaultView,
+  PlanView,
+  RunView,
+  TurnView,
+} from '../../run/run-view.ts';
 import { errorText } from '../report-error.ts';
 import type { OpenedStore } from '../run/open-store.ts';
 import { unsettledLines } from './draw-unsettled.ts';
 import { count, duration, moment, shortDigest, usageText } from './figures.ts';
+import { type PlanCall, taskText } from './plan-calls.ts';
 import { callResultText } from './progress-lines.ts';
 import { ticketLines } from './show-result.ts';
 import { type Branch, treeLines } from './tree.ts';
@@ -18,6 +27,8 @@ export interface DrawOptions {
   readonly cells: number;
   /** The results' texts by the digest of their message, where calls are shown in full. */
   readonly results?: ReadonlyMap<string, string>;
+  /** The calls of plans' steps, by lane and path with a space between. */
+  readonly planCalls?: ReadonlyMap<string, PlanCall>;
 }
 
 /** Several lines, the last one ended. Without `results` calls are cut to one line; task, texts and answer are whole. */
@@ -36,11 +47,10 @@ export function drawRun(view: RunView, options: DrawOptions): string {
     ...outsideLines(view, cells),
     '',
     'TASK',
-    ...paragraph(view.task ?? '(its text is not in the ledger)'),
+    ...paragraph(taskText(view)),
     '',
-    ...view.turns.flatMap((turn) => turnLines(turn, view, options)),
+    ...workLines(view, options),
     ...strayChildren(view, options),
-    ...view.plans.flatMap((plan) => planLines(plan, options.cells)),
     ...usageLines(view),
   ];
   const inTurns = view.turns.reduce((sum, turn) => sum + turn.notices.length, 0);
@@ -97,12 +107,41 @@ function turnLines(turn: TurnView, view: RunView, options: DrawOptions): string[
   ];
 }
 
-function planLines({ lane, plan, steps }: PlanView, cells: number): string[] {
-  const branches = steps.map(({ path, operation, status, error, label }) => {
-    const named = label === null ? '' : ` ${visible(label)}`;
+/** Turns in their order, each plan behind the turn that proposed it, and the turns of its steps behind the plan. */
+function workLines(view: RunView, options: DrawOptions): string[] {
+  const { plans, turns } = view;
+  const isOf = (turn: TurnView, plan: PlanView) => turn.lane?.startsWith(`${plan.lane}#`) === true;
+  const proposedAt = (number: number) =>
+    plans
+      .filter((plan) => plan.turn === number)
+      .flatMap((plan) => [
+        ...planLines(plan, options),
+        ...turns.filter((turn) => isOf(turn, plan)).flatMap((turn) => turnLines(turn, view, options)),
+      ]);
+  return [
+    ...proposedAt(0),
+    ...turns
+      .filter((turn) => !plans.some((plan) => isOf(turn, plan)))
+      .flatMap((turn) => [...turnLines(turn, view, options), ...proposedAt(turn.turn)]),
+  ];
+}
+
+function planLines({ lane, plan, steps }: PlanView, { cells, planCalls, results }: DrawOptions): string[] {
+  const branches = steps.map(({ path, operation, status, error, label, value }) => {
+    const call = planCalls?.get(`${lane} ${path}`);
+    const named = label ?? call?.tool;
     const how = error === null ? (status === 'begun' ? 'not ended' : status) : `${status} (${error.code})`;
-    const text = visibleLine(`${path} ${operation}${named}: ${how}`, cells - 3);
-    return error === null ? { text } : { text, branches: [{ text: visible(error.message) }] };
+    const text = visibleLine(
+      `${path} ${operation}${named === undefined ? '' : ` ${visible(named)}`}: ${how}`,
+      cells - 3,
+    );
+    const full = value === null ? undefined : results?.get(value);
+    const below = [
+      ...(call === undefined || results === undefined ? [] : [{ text: visible(call.arguments) }]),
+      ...(error === null ? [] : [{ text: visible(error.message) }]),
+      ...(call === undefined || full === undefined ? [] : [{ text: visible(full).trimEnd() }]),
+    ];
+    return below.length === 0 ? { text } : { text, branches: below };
   });
   return [`PLAN ${lane} · ${shortDigest(plan)}`, ...treeLines(branches, cells), ''];
 }
@@ -181,6 +220,7 @@ function callBranch(call: CallView, options: DrawOptions, children: readonly Chi
     branches.push({ text: `needed an approval (${approval.ticket}): ${said}` });
   }
   if (unknown !== null) branches.push({ text: `its outcome became unknown: ${visible(unknown)}` });
+  branches.push(...(call.decisions ?? []).map(decisionBranch));
   if (late !== null) branches.push({ text: `seen later: it ${late}` });
   branches.push(...children.map((child) => childBranch(child, { ...options, cells: cells - 6 })));
   if (result === null) branches.push({ text: sent ? 'sent; what it did is not known' : 'not run yet' });
@@ -195,6 +235,23 @@ function callBranch(call: CallView, options: DrawOptions, children: readonly Chi
   return {
     text: results === undefined ? visibleLine(`${head} ${args}`, cells - 3) : visible(head),
     branches,
+  };
+}
+
+const decided: Readonly<Record<DecisionView['decision'], string>> = {
+  observed: 'it happened',
+  'not-dispatched': 'it did not happen',
+  unknown: 'it cannot be told',
+  abandoned: 'given up as unknown',
+  'retry-authorized': 'it may be sent again',
+};
+
+function decisionBranch({ decision, by, reason, text }: DecisionView): Branch {
+  const who = by === null ? 'its tool looked' : `decided by ${visible(by)}`;
+  const why = reason === '' ? '' : ` (${visible(reason)})`;
+  return {
+    text: `${who}: ${decided[decision]}${why}`,
+    ...(text === undefined ? {} : { branches: [{ text: visible(text).trimEnd() }] }),
   };
 }
 

@@ -7,6 +7,7 @@ import { errorText } from '../report-error.ts';
 import type { OpenedStore } from '../run/open-store.ts';
 import { unsettledLines } from './draw-unsettled.ts';
 import { count, duration, usageText } from './figures.ts';
+import { unknownIsNull } from './unknown-is-null.ts';
 import { visible } from './visible.ts';
 
 /** Shows the result and returns the exit code for it. With `json` the whole result is one object on stdout. */
@@ -16,7 +17,7 @@ export async function showResult(
   result: RunResult,
   json: boolean,
 ): Promise<number> {
-  if (json) printJson(context, result);
+  if (json) printJson(context, unknownIsNull(result));
   else {
     if (result.answer !== null) {
       // Where both go to one screen, the answer stands apart from what is said about it.

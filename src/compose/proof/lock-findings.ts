@@ -8,12 +8,13 @@ import { diffLines, sentenceDiff } from './sentence-diff.ts';
 /** The text that a pin was made of, if somebody still has it: its digest decides. Null where nobody does. */
 export type FindPinnedText = (text: PinnedText, sha256: string) => Promise<string | null>;
 
-/** Compares the lock with the agent as it composes now. `lock` is null where there is no lock. */
+/** Compares the lock with the agent as it composes now. `lock` is null where there is no lock, `asGiven` how a command names the agent. */
 export async function lockFindings(
   agent: Agent,
   { texts, open }: NamedTexts,
   lock: Lock | null,
   findPinned: FindPinnedText,
+  asGiven: string,
 ): Promise<Finding[]> {
   const openOnes = open.map(({ name, profile, fact, fragment }) =>
     finding(
@@ -27,7 +28,7 @@ export async function lockFindings(
     const message = 'there is no lock: the named situations are not pinned';
     return [
       ...openOnes,
-      finding('lock-missing', message, { file: lockFile, more: ['writ lock AGENT pins them'] }),
+      finding('lock-missing', message, { file: lockFile, more: [`writ lock ${asGiven} pins them`] }),
     ];
   }
   const findings: Finding[] = [];

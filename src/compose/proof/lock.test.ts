@@ -142,7 +142,7 @@ test('a lock is read as it was written, and nothing else is taken for one', asyn
 
 describe('findings', () => {
   const findings = async (folder: string, made: Lock | null, pinned: string | null = null) =>
-    (await lockFindings(await agentOf(folder), await texts(folder), made, async () => pinned)).map(
+    (await lockFindings(await agentOf(folder), await texts(folder), made, async () => pinned, 'a')).map(
       ({ rule, level, message, more }) => ({ rule, level, message, more }),
     );
   const changed = async (change: Readonly<Record<string, string>>, pinned: string | null = null) =>
