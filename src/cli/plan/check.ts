@@ -1,9 +1,9 @@
 /** `writ plan check`: whether a plan is one, what it needs at its worst, and whether an agent may run it. Runs nothing. */
-import type { PlanCheck } from '../../native/plan/check-plan.ts';
-import { collect, composeFolder } from '../compose/situation-flags.ts';
+import { collect } from '../compose/situation-flags.ts';
 import { type Context, printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { givenPath, type NewCommand, withExamples } from '../program.ts';
+import { admitText } from './admit-text.ts';
 import { type InputFlags, readInputs, readPlanFile } from './plan-file.ts';
 
 interface CheckFlags extends InputFlags {
@@ -33,19 +33,11 @@ export function planCheckCommand({ context, command, done }: NewCommand) {
 }
 
 async function checkFile(context: Context, file: string, flags: CheckFlags): Promise<number> {
-  const [{ parsePlan }, { checkPlan }, { faultError }, { planLimits }] = await Promise.all([
-    import('../../native/plan/read-plan.ts'),
-    import('../../native/plan/check-plan.ts'),
-    import('../../native/plan/fault.ts'),
-    import('../../native/plan/limits.ts'),
-  ]);
-  const parsed = parsePlan(await readPlanFile(context, file));
-  if (!parsed.ok) throw faultError(parsed.fault);
+  const text = await readPlanFile(context, file);
   const inputs = Object.keys(await readInputs(context, flags));
-  const rights = flags.agent === undefined ? await everyRight() : await rightsOf(context, flags.agent, flags);
-  const checked = checkPlan(parsed.plan, { ...rights, limits: planLimits(), inputs });
-  if (!checked.ok) throw checked.error;
-  const { digest, estimate, limits } = checked.accepted;
+  const { agent, workspace, model } = flags;
+  const admitted = await admitText(context, text, inputs, agent, { workspace, model });
+  const { digest, estimate, limits } = admitted.accepted;
   if (flags.json === true) printJson(context, { valid: true, digest, estimate, limits });
   else {
     const amounts = Object.entries(estimate).map(
@@ -54,39 +46,4 @@ async function checkFile(context: Context, file: string, flags: CheckFlags): Pro
     context.stdout.write(`The plan may run. At its worst it needs:\n${amounts.join('\n')}\n`);
   }
   return exitCodes.completed;
-}
-
-async function everyRight(): Promise<Pick<PlanCheck, 'capabilities'>> {
-  const { planCapabilities, planCapability } = await import('../../native/plan/capabilities.ts');
-  return { capabilities: [planCapability, ...Object.values(planCapabilities)] };
-}
-
-/** Of tools in the agent's folder only the names are known: their code is never loaded by a check. */
-async function rightsOf(
-  context: Context,
-  folder: string,
-  flags: CheckFlags,
-): Promise<Pick<PlanCheck, 'capabilities' | 'registry'>> {
-  const { workspace, model } = flags;
-  const [{ agent }, { tools: builtIn }] = await Promise.all([
-    composeFolder(context, folder, { workspace }),
-    import('../../catalog.ts'),
-  ]);
-  const listed = new Map(
-    agent.tools.map(({ name }) => {
-      const capability = builtIn.find((tool) => tool.name === name)?.capability ?? null;
-      const counter = capability === 'context' ? ('contextOps' as const) : ('toolCalls' as const);
-      return [name, { capability, counter }] as const;
-    }),
-  );
-  // Which tools a server offers is known only once it was asked, and a check starts none.
-  const servers = agent.mcp.size > 0;
-  return {
-    capabilities: agent.capabilities,
-    registry: {
-      provider: model ?? agent.model,
-      context: () => true,
-      tool: (name) => listed.get(name) ?? (servers ? { capability: null, counter: 'toolCalls' } : undefined),
-    },
-  };
 }

@@ -5,6 +5,7 @@ import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { runNative } from '../run/run.ts';
 import type { RunFlags } from '../run/run-flags.ts';
 import { approveOption, trustOption } from '../run/run-seat.ts';
+import { admitText } from './admit-text.ts';
 import { type InputFlags, readInputs, readPlanFile } from './plan-file.ts';
 
 interface PlanRunFlags extends RunFlags, InputFlags {
@@ -49,6 +50,8 @@ export function planRunCommand({ context, command, done }: NewCommand) {
 async function runFile(context: Context, file: string, flags: PlanRunFlags): Promise<number> {
   const folder = givenPath('--agent')(flags.agent ?? '');
   const [text, inputs] = await Promise.all([readPlanFile(context, file), readInputs(context, flags)]);
+  const { asksModel } = await admitText(context, text, Object.keys(inputs), folder, flags);
   const { planTask } = await import('../../native/plan/session-plans.ts');
-  return runNative(context, folder, { ...flags, root: 'plan' }, planTask(text, inputs));
+  const modelless = asksModel ? undefined : true;
+  return runNative(context, folder, { ...flags, root: 'plan', modelless }, planTask(text, inputs));
 }

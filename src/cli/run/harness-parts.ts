@@ -3,7 +3,8 @@ import { tools as catalogTools, vocabulary } from '../../catalog.ts';
 import { namingMend } from '../../compose/nearest.ts';
 import type { Policies } from '../../compose/policies.ts';
 import type { HttpLimits } from '../../native/model/http-model.ts';
-import { resolveModel } from '../../native/model/providers.ts';
+import { noModel } from '../../native/model/mute-model.ts';
+import { type ResolvedModel, resolveModel } from '../../native/model/providers.ts';
 import { type NativeOptions, native } from '../../native/native.ts';
 import type { Tool } from '../../native/tool/tool.ts';
 import type { Context } from '../context.ts';
@@ -25,15 +26,7 @@ export async function openHarness(
   consent: Consent = { agent: '', trust: false, quiet: true },
 ): Promise<HarnessParts> {
   if ('outside' in origin) return openOutside(context, origin);
-  const model = resolveModel(origin.model, {
-    env: context.env,
-    baseUrl: origin.baseUrl,
-    wire: origin.wire,
-    keyEnv: origin.keyEnv,
-    prices: pricesOf(origin),
-    clock: context.clock,
-    limits: stallLimits(origin),
-  });
+  const model = origin.modelless === true ? { ...noModel, secrets: [] } : modelOf(context, origin);
   const tools: Tool[] = [];
   let code: OpenedCode | undefined;
   const close = async () => {
@@ -65,6 +58,18 @@ export async function openHarness(
     notices: [...code.notices, ...unseen(consent.capabilities, code)],
     close,
   };
+}
+
+function modelOf(context: Context, origin: Origin): ResolvedModel {
+  return resolveModel(origin.model, {
+    env: context.env,
+    baseUrl: origin.baseUrl,
+    wire: origin.wire,
+    keyEnv: origin.keyEnv,
+    prices: pricesOf(origin),
+    clock: context.clock,
+    limits: stallLimits(origin),
+  });
 }
 
 /** How long an answer may stand still, where the agent says it. */

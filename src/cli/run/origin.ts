@@ -30,6 +30,8 @@ const originSchema = z.object({
   agentFolder: text,
   workspace: text,
   model: text,
+  /** Where nothing of the task can ask a model, so that none is looked for; `model` is then `none`. */
+  modelless: z.literal(true).optional(),
   baseUrl: text.optional(),
   wire: z.enum(wireNames).optional(),
   /** The name of the variable that holds the key; never the key. */

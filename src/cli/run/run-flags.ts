@@ -31,4 +31,6 @@ export interface RunFlags extends SituationFlags, LedgerFlags, SeatFlags {
   readonly metered?: true | undefined;
   readonly lower?: readonly string[] | undefined;
   readonly root?: Root | undefined;
+  /** Where nothing of the task can ask a model. No flag: it is found out. */
+  readonly modelless?: true | undefined;
 }

@@ -259,7 +259,7 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
   const { agent, folder, workspace, situation } = composed;
   const configured = configuredRun(composed.configured);
   const policies = policiesFor(agent.policies, flags.interactive === true);
-  const model = flags.model ?? configured.model ?? agent.model;
+  const model = flags.modelless === true ? 'none' : (flags.model ?? configured.model ?? agent.model);
   // A server, its protocol and its key belong together: none of a configuration goes with a server of the flags.
   const server = flags.baseUrl === undefined ? configured : undefined;
   if (model === null) {
@@ -275,6 +275,7 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
     agentFolder: folder,
     workspace,
     model,
+    ...(flags.modelless === true ? { modelless: true } : {}),
     baseUrl: flags.baseUrl ?? server?.baseUrl,
     wire: flags.wire ?? readWire(server?.wire),
     keyEnv: flags.keyEnv ?? server?.keyEnv,

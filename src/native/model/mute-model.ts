@@ -15,7 +15,16 @@ const writers: Readonly<Record<string, (message: Message) => string>> = {
 /** `wire` is the name in the record; undefined for one whose messages this Writ cannot write. */
 export function muteModel(id: string, wire: string): Model | undefined {
   const message = Object.hasOwn(writers, wire) ? writers[wire] : undefined;
-  if (message === undefined) return undefined;
+  return message === undefined ? undefined : mute(id, wire, message);
+}
+
+/** The model of a run that asks none. No spec can name it, and it costs nothing, so that any limit of cost is kept. */
+export const noModel: Model = {
+  ...mute('none', 'none', (message) => JSON.stringify(message)),
+  price: { prompt: 0, completion: 0 },
+};
+
+function mute(id: string, wire: string, message: Model['message']): Model {
   return {
     ...{ id, name: id, wire, url: '', price: null, message, tools: () => '', body: () => '' },
     async send() {

@@ -115,6 +115,27 @@ describe('rights', () => {
     );
   });
 
+  test('that are missing are named all at once, each with the first step that needs it', () => {
+    const deep = plan(parallel('p', [model('Hi.', 'x'), final(1)], [model('Ho.', 'y'), final(1)]), final(1));
+    expect(checkPlan(read(deep), { ...usual, capabilities: ['plan'] })).toMatchObject({
+      error: {
+        code: 'plan.capability-missing',
+        message:
+          "The plan needs the capabilities 'plan.parallel' (step 0), 'plan.model' (step 0/b0/0), which are not held.",
+        next: 'Add to those under capabilities in agent.yaml: plan.parallel: true, plan.model: true; or plan without them.',
+        details: {
+          missing: [
+            { name: 'plan.parallel', path: '0' },
+            { name: 'plan.model', path: '0/b0/0' },
+          ],
+        },
+      },
+    });
+    expect(checkPlan(read(plan(final(1))), { ...usual, capabilities: [] })).toMatchObject({
+      error: { message: "The plan needs the capability 'plan', which is not held." },
+    });
+  });
+
   test('of children are never more than the own', () => {
     const text = plan(recurse('x', model('Hi.', 'y'), final(1)), final(1));
     expect(check(text, { childCapabilities: ['plan.model'] })).toBe('ok');

@@ -143,17 +143,10 @@ function checkCapabilities(
   own: readonly string[],
   ofChildren: readonly string[],
 ): void {
+  // Each once, with the first step that needs it.
+  const missing = new Map<string, string>();
   const must = (held: readonly string[], name: string, path: string) => {
-    if (held.includes(name)) return;
-    const where = path === '' ? 'The plan' : `Step ${path} of the plan`;
-    throw new PlanError(
-      'plan.capability-missing',
-      `${where} needs the capability '${name}', which is not held.`,
-      {
-        next: `Grant it in agent.yaml: capabilities: { from: none, ${name}: true }, or plan without it.`,
-        details: { capability: name, path },
-      },
-    );
+    if (!held.includes(name) && !missing.has(name)) missing.set(name, path);
   };
   must(own, planCapability, '');
   eachStep(plan, (step, path, inRecursion) => {
@@ -164,6 +157,25 @@ function checkCapabilities(
     // Which right a tool needs is known only where the tool is; the preflight refuses one that is not here.
     if (capability !== undefined && capability !== null) must(held, capability, path);
   });
+  if (missing.size > 0) throw capabilitiesMissing([...missing].map(([name, path]) => ({ name, path })));
+}
+
+function capabilitiesMissing(
+  missing: readonly { readonly name: string; readonly path: string }[],
+): PlanError {
+  const needs = missing.map(({ name, path }) => `'${name}'${path === '' ? '' : ` (step ${path})`}`);
+  const grants = missing.map(({ name }) => `${name}: true`).join(', ');
+  const [{ name = '', path = '' } = {}] = missing;
+  return new PlanError(
+    'plan.capability-missing',
+    missing.length === 1
+      ? `The plan needs the capability ${needs[0]}, which is not held.`
+      : `The plan needs the capabilities ${needs.join(', ')}, which are not held.`,
+    {
+      next: `Add to those under capabilities in agent.yaml: ${grants}; or plan without ${missing.length === 1 ? 'it' : 'them'}.`,
+      details: { capability: name, path, missing },
+    },
+  );
 }
 
 function checkEstimate(estimate: PlanEstimate, { limits, left }: PlanCheck): void {

@@ -1,0 +1,90 @@
+/** `admitText`: what both commands hold of a plan before anything of it is run, a model or a key being no part of that. */
+import type { AcceptedPlan, PlanCheck } from '../../native/plan/check-plan.ts';
+import { configuredRun } from '../compose/configured.ts';
+import { composeFolder } from '../compose/situation-flags.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import type { RunFlags } from '../run/run-flags.ts';
+
+export interface AdmittedText {
+  readonly accepted: AcceptedPlan;
+  /** True if a step of it asks a model, or calls a tool that may. */
+  readonly asksModel: boolean;
+}
+
+/**
+ * Checks the plan of a text, for an agent if one is named. Throws a PlanError, and `cli.no-model` for a plan that asks a
+ * model where none is given.
+ */
+export async function admitText(
+  context: Context,
+  text: string,
+  inputs: readonly string[],
+  agent: string | undefined,
+  flags: RunFlags,
+): Promise<AdmittedText> {
+  const [{ parsePlan }, { checkPlan, eachStep }, { faultError }, { planLimits }] = await Promise.all([
+    import('../../native/plan/read-plan.ts'),
+    import('../../native/plan/check-plan.ts'),
+    import('../../native/plan/fault.ts'),
+    import('../../native/plan/limits.ts'),
+  ]);
+  const parsed = parsePlan(text);
+  if (!parsed.ok) throw faultError(parsed.fault);
+  const { mayAsk, ...rights } =
+    agent === undefined ? await everyRight() : await rightsOf(context, agent, flags);
+  const checked = checkPlan(parsed.plan, { ...rights, limits: planLimits(), inputs });
+  if (!checked.ok) {
+    if (checked.fault?.fault === 'unknown_provider' && rights.registry?.provider === null)
+      throw modelMissing();
+    throw checked.error;
+  }
+  let asksModel = false;
+  eachStep(parsed.plan, (step) => {
+    asksModel ||= step.op === 'model' || (step.op === 'tool' && mayAsk(step.name));
+  });
+  return { accepted: checked.accepted, asksModel };
+}
+
+type Rights = Pick<PlanCheck, 'capabilities' | 'registry'> & {
+  /** Whether a tool may have a model asked, by a child. */
+  readonly mayAsk: (tool: string) => boolean;
+};
+
+async function everyRight(): Promise<Rights> {
+  const { planCapabilities, planCapability } = await import('../../native/plan/capabilities.ts');
+  return { capabilities: [planCapability, ...Object.values(planCapabilities)], mayAsk: () => true };
+}
+
+/** Of tools in the agent's folder only the names are known: their code is never loaded by a check. */
+async function rightsOf(context: Context, folder: string, flags: RunFlags): Promise<Rights> {
+  const [{ agent, configured }, { tools: builtIn }] = await Promise.all([
+    composeFolder(context, folder, flags),
+    import('../../catalog.ts'),
+  ]);
+  const listed = new Map(
+    agent.tools.map(({ name }) => {
+      const capability = builtIn.find((tool) => tool.name === name)?.capability ?? null;
+      const counter = capability === 'context' ? ('contextOps' as const) : ('toolCalls' as const);
+      return [name, { capability, counter }] as const;
+    }),
+  );
+  // Which tools a server offers is known only once it was asked, and a check starts none.
+  const servers = agent.mcp.size > 0;
+  return {
+    capabilities: agent.capabilities,
+    registry: {
+      provider: flags.model ?? configuredRun(configured).model ?? agent.model,
+      context: () => true,
+      tool: (name) => listed.get(name) ?? (servers ? { capability: null, counter: 'toolCalls' } : undefined),
+    },
+    // Code of the folder may ask for a child like `subagent`; no other tool of ours does, and no server can.
+    mayAsk: (name) => listed.get(name)?.capability === null || name === 'subagent',
+  };
+}
+
+function modelMissing(): CliError {
+  return new CliError('cli.no-model', 'The plan asks a model, and none is given: --model.', {
+    next: 'Give one with --model provider/name, or write model: provider/name into agent.yaml.',
+  });
+}
