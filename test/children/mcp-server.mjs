@@ -28,6 +28,8 @@ if (process.argv.includes('broken'))
     name: 'broken',
     inputSchema: { type: 'object', properties: { a: { type: 'no-such-type' } } },
   });
+if (process.argv.includes('halved'))
+  tools.push({ name: 'halved', description: 'Half \ud83d of it.', inputSchema: none });
 if (process.argv.includes('reversed')) tools.reverse();
 // A helper of the server that must not outlive it.
 if (process.env.PIDS) {

@@ -51,6 +51,13 @@ describe('the surface', () => {
     },
   );
 
+  test('half a character in what a server says of a tool keeps no tool from the model', sixty, async () => {
+    const opened = await open({ s: driven(['halved']) });
+    const halved = opened.tools.find(({ schema }) => schema.name === 's__halved');
+    expect(halved?.schema.description).toBe('Half \uFFFD of it.');
+    expect(halved?.definition?.()).toMatch(/^[0-9a-f]{64}$/);
+  });
+
   test('two tools under one name are refused, and no server stays', sixty, async () => {
     const pids = join(await newFolder(), 'pids');
     const twice = { 'a.b': driven([], { env: ['PIDS'] }), a_b: driven([], { env: ['PIDS'] }) };
