@@ -104,7 +104,7 @@ test('what a dead Writ left running is ended, its files are removed, and a livin
 
 const dead = { writ: { pid: process.pid, start: 1 }, program: null, mark: `M=none-${process.pid}` };
 
-test.each(['../../../keep', '../session_2/keep', 'ROOT/keep', 'a/../../session_2/keep', 'link/keep', ''])(
+test.each(['../../../../keep', '../session_2/keep', 'ROOT/keep', 'a/../../session_2/keep', 'link/keep', ''])(
   'what is no file of the home is not removed after a crash: %j',
   async (path) => {
     await mkdir(join(homes, 'session_1/a'), { recursive: true });
@@ -147,6 +147,12 @@ test('a folder of the home that became a link is neither written nor cleaned thr
   for (const part of [plan(), plan({ files: [] })])
     await expect(prepareHome(part, 'M=1', env)).rejects.toThrow('found a link');
   expect(await mine()).toEqual(asBefore);
+  expect(await readdir(homes)).toEqual(['session_1']);
+});
+
+test('a file that leads out of the home is not written', async () => {
+  const files = [{ path: '../out.md', text: 'Out.', until: 'run' }] as const;
+  await expect(prepareHome(plan({ files }), 'M=1', env)).rejects.toThrow('leads out of the home');
   expect(await readdir(homes)).toEqual(['session_1']);
 });
 

@@ -9,7 +9,7 @@ import { stateFolder } from '../../ledger/locate.ts';
 import type { DeliveryPlan, Seed } from '../../protocol/delivery.ts';
 import type { ProcessName } from '../../sandbox/sandbox.ts';
 import { endAll, isAlive, type ProcessId, processId } from '../../sandbox/supervisor/process-tree.ts';
-import { insideHome, makeInsideHome, staysInside } from './inside-home.ts';
+import { insideHome, makeInsideHome } from './inside-home.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -33,7 +33,7 @@ const journalShape = z.strictObject({
   writ: processShape,
   program: processShape.nullable(),
   mark: z.string(),
-  files: z.array(z.string().refine(staysInside)),
+  files: z.array(z.string()),
 });
 type Journal = z.output<typeof journalShape>;
 

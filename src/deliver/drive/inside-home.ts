@@ -3,15 +3,6 @@ import { lstat, mkdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { systemCode } from '../../errors.ts';
 
-/** Whether a path is a plain relative one, written with slashes, that cannot lead out of a home by its words. */
-export function staysInside(path: string): boolean {
-  return (
-    !isAbsolute(path) &&
-    !path.includes('\\') &&
-    path.split('/').every((part) => !['', '.', '..'].includes(part))
-  );
-}
-
 /** The full path of a file of a home; null where it does not stand below real folders, so that nothing there is ours. */
 export async function insideHome(home: string, path: string): Promise<string | null> {
   if (!staysInside(path)) return null;
@@ -30,6 +21,15 @@ export async function makeInsideHome(home: string, path: string): Promise<string
       throw new Error(`${folder} was expected to be a folder, found a link or a file`);
   }
   return join(home, path);
+}
+
+/** Whether a path is a plain relative one, written with slashes, that cannot lead out of a home by its words. */
+function staysInside(path: string): boolean {
+  return (
+    !isAbsolute(path) &&
+    !path.includes('\\') &&
+    path.split('/').every((part) => !['', '.', '..'].includes(part))
+  );
 }
 
 /** The home itself and each folder down to the file. */

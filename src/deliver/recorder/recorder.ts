@@ -305,8 +305,7 @@ class Passage {
       if (this.#head === undefined) this.#unreachable(message);
       else this.#cut(message);
     });
-    // Nobody asked it to change the protocol: `upgrade` is never handed on.
-    outgoing.once('upgrade', () => outgoing.destroy());
+    // A change of protocol is no answer, and Node then closes without an error.
     outgoing.once('close', () => {
       if (this.#head === undefined) this.#unreachable('it ended the connection without an answer');
     });
@@ -339,9 +338,6 @@ class Passage {
       this.#answer.end(() => this.#end(null));
     });
     incoming.once('error', (error) => this.#cut(messageOf(error)));
-    incoming.once('close', () => {
-      if (!incoming.readableEnded) this.#cut('it ended the connection within its answer');
-    });
   }
 
   #unreachable(message: string): void {
