@@ -43,15 +43,23 @@ interface Checked {
 }
 
 async function checkAgent(context: Context, agent: Agent, asGiven: string): Promise<Checked> {
-  const [files, { lockFile, namedTexts, readLock }, { lockFindings }, lint, { tools }, { citedFindings }] =
-    await Promise.all([
-      import('../../compose/load/proof-files.ts'),
-      import('../../compose/proof/lock.ts'),
-      import('../../compose/proof/lock-findings.ts'),
-      import('../../compose/proof/lint.ts'),
-      import('../../catalog.ts'),
-      import('./evidence.ts'),
-    ]);
+  const [
+    files,
+    { lockFile, namedTexts, readLock },
+    { lockFindings },
+    lint,
+    { closedFactFindings },
+    { tools },
+    { citedFindings },
+  ] = await Promise.all([
+    import('../../compose/load/proof-files.ts'),
+    import('../../compose/proof/lock.ts'),
+    import('../../compose/proof/lock-findings.ts'),
+    import('../../compose/proof/lint.ts'),
+    import('../../compose/proof/closed-facts.ts'),
+    import('../../catalog.ts'),
+    import('./evidence.ts'),
+  ]);
   const bytes = await files.readFragmentFiles(agent);
   const named = await namedTexts(agent, files.digestsOf(bytes));
   const written = await files.readBeside(agent.folder, lockFile);
@@ -68,6 +76,7 @@ async function checkAgent(context: Context, agent: Agent, asGiven: string): Prom
       ...changes.findings,
       ...lint.toolFindings(agent, named.texts, capabilities, (one) => files.bodyLine(bytes, one)),
       ...lint.unusedFindings(agent),
+      ...closedFactFindings(agent, (one, text) => files.quotingLine(bytes, one, text)),
       ...cited.findings,
     ],
   };

@@ -37,6 +37,18 @@ test.each([
   expect(await compose(...flags)).toEqual({ code: 0, stdout: text, stderr: '' });
 });
 
+test('an agent that composes to nothing is said to, and the bytes are none', async () => {
+  await writeFiles(cwd, {
+    'a/instructions/base.md': '---\nwhen: mode == "interactive"\n---\nYou answer tests.\n',
+  });
+  expect(await compose()).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: "notice: Profile 'default' composes to no text here: its model would get no instructions.\n",
+  });
+  expect(await compose('--json')).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('only writ run has a task: here two dashes end the options, as everywhere', async () => {
   expect(await call(['compose', '--', 'a'], { cwd })).toMatchObject({
     code: 0,

@@ -12,6 +12,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { givenPath } from '../program.ts';
 import { readTextFile } from '../text-file.ts';
+import { visible } from '../view/visible.ts';
 import {
   configuredTexts,
   outsideSkills,
@@ -61,6 +62,12 @@ export function withSituationFlags(command: Command<[string]>) {
     .option('--capability <k=on|off>', 'turn a capability on or off; may be repeated', collect);
 }
 
+/** What an agent is composed by; with `json` nothing is said on the side. */
+type ComposeFlags = SituationFlags & {
+  readonly workspace?: string | undefined;
+  readonly json?: boolean | undefined;
+};
+
 /** An agent, composed. Paths are absolute. */
 export interface Composed {
   readonly agent: Agent;
@@ -80,7 +87,7 @@ export interface Composed {
 export async function composeFolder(
   context: Context,
   folder: string,
-  flags: SituationFlags & { readonly workspace?: string | undefined },
+  flags: ComposeFlags,
 ): Promise<Composed> {
   const [{ loadAgent }, { vocabulary }] = await Promise.all([
     import('../../compose/load/agent.ts'),
@@ -90,11 +97,7 @@ export async function composeFolder(
 }
 
 /** The same for an agent that is loaded already. */
-export async function composeAgent(
-  context: Context,
-  loaded: Agent,
-  flags: SituationFlags & { readonly workspace?: string | undefined },
-): Promise<Composed> {
+export async function composeAgent(context: Context, loaded: Agent, flags: ComposeFlags): Promise<Composed> {
   const [{ loadSituation }, { settle }, { compose }, { probes }] = await Promise.all([
     import('../../compose/load/agent.ts'),
     import('../../compose/settle.ts'),
@@ -128,13 +131,18 @@ export async function composeAgent(
     },
     await Promise.all(probes.map((probe) => probe.load())),
   );
+  const composition = compose(agent, situation);
+  if (composition.text === '' && flags.json !== true)
+    context.stderr.write(
+      `notice: Profile '${visible(situation.profile)}' composes to no text here: its model would get no instructions.\n`,
+    );
   return {
     agent,
     resolution: held,
     folder: agent.folder,
     workspace,
     situation,
-    composition: compose(agent, situation),
+    composition,
     configured,
     sources: [...sources, ...settingSources(configured)],
   };

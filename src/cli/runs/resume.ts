@@ -133,7 +133,12 @@ async function limitsOf(opened: OpenedStore, run: RunRecord, flags: readonly str
 async function composedNow(context: Context, origin: AnyOrigin, quiet: boolean): Promise<string | null> {
   const { agentFolder, workspace, situation } = origin;
   try {
-    const { composition } = await composeFolder(context, agentFolder, { ...situation, workspace });
+    const { composition } = await composeFolder(context, agentFolder, {
+      ...situation,
+      workspace,
+      // It is compared, and not used.
+      json: true,
+    });
     return composition.digest;
   } catch (thrown) {
     if (!quiet)

@@ -31,6 +31,17 @@ export function evidenceLine(files: ReadonlyMap<string, Uint8Array>, { file }: F
   return lines.findIndex((line) => line.startsWith('evidence:')) + 1 || 1;
 }
 
+/** The first line of its file, from 1, that holds a text in quotes; 1 where none does. */
+export function quotingLine(
+  files: ReadonlyMap<string, Uint8Array>,
+  { file }: Fragment,
+  text: string,
+): number {
+  const lines = new TextDecoder().decode(files.get(file)).split('\n');
+  const forms = [JSON.stringify(text), `'${text}'`];
+  return lines.findIndex((line) => forms.some((form) => line.includes(form))) + 1 || 1;
+}
+
 /** A text file inside the agent folder; undefined where there is none. Throws `compose.unreadable`. */
 export async function readBeside(folder: string, name: string): Promise<string | undefined> {
   const path = resolve(folder, name);

@@ -15,6 +15,9 @@ export interface Cuts {
   readonly sampled: ReadonlySet<string>;
 }
 
+/** All that the fact `mode` can be. */
+export const modes = ['headless', 'interactive'] as const;
+
 const parser = new Environment();
 
 /** The syntax of a condition that has been compiled before, and so is known to be well formed. */
@@ -105,7 +108,7 @@ export function possibleValues(agent: Agent, name: string, cuts: Cuts): Possible
 
 function knownValues(agent: Agent, { name, type }: FactDeclaration, cuts: Cuts): FactValue[] {
   if (name === 'agent.key') return [agent.key];
-  if (name === 'mode') return ['headless', 'interactive'];
+  if (name === 'mode') return [...modes];
   if (name.startsWith('capability.') && !mayHold(agent, name)) return [false];
   const constants = [...(cuts.constants.get(name) ?? [])];
   const texts = constants.filter((value) => typeof value === 'string');

@@ -9,6 +9,7 @@ export const findingRules = {
   'record-drift': 'warning',
   'tool-not-offered': 'error',
   'unused-fragment': 'warning',
+  'never-so': 'warning',
   'changelog-form': 'error',
   'changelog-baseline': 'error',
   'changelog-unlisted': 'error',

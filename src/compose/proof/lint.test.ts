@@ -1,8 +1,9 @@
 /** Lint: a text names only tools that are offered where it stands, with the fragment and the line where it does not. */
 import { describe, expect, test } from 'vitest';
 import { loadAgent } from '../load/agent.ts';
-import { bodyLine, digestsOf, readFragmentFiles } from '../load/proof-files.ts';
+import { bodyLine, digestsOf, quotingLine, readFragmentFiles } from '../load/proof-files.ts';
 import { agentYaml, folderWith } from '../testing.cases.ts';
+import { closedFactFindings } from './closed-facts.ts';
 import { toolFindings, unusedFindings } from './lint.ts';
 import { namedTexts } from './lock.ts';
 
@@ -106,4 +107,46 @@ test('fragments that stand in no profile are named', async () => {
   expect(unusedFindings(agent)).toMatchObject([
     { rule: 'unused-fragment', level: 'warning', file: 'instructions/x.md' },
   ]);
+});
+
+describe('a mode that is none', () => {
+  const strangers = async (fragment: string) => {
+    const yaml = agentYaml(['a'], '');
+    const agent = await loadAgent(
+      folderWith({ 'agent.yaml': yaml, 'instructions/a.md': fragment }),
+      vocabulary,
+    );
+    const files = await readFragmentFiles(agent);
+    return closedFactFindings(agent, (one, text) => quotingLine(files, one, text));
+  };
+
+  test('is a warning at its line', async () => {
+    expect(await strangers('---\ntitle: A\nwhen: mode == "headles"\n---\nA\n')).toEqual([
+      {
+        rule: 'never-so',
+        level: 'warning',
+        file: 'instructions/a.md',
+        line: 3,
+        message: `a condition of 'a' compares mode with "headles", and mode is headless or interactive`,
+        more: [],
+      },
+    ]);
+  });
+
+  test.each([
+    ['when: mode != "Headless"', 1],
+    ["when: \"'x' == mode || mode in ['headless', 'batch']\"", 2],
+    ['when: mode.startsWith("int") && mode.contains("zz")', 1],
+    ['when: mode == "headless" || mode in ["interactive"] || mode.endsWith("less")', 0],
+    ['when: mode == env.MODE && env.MODE == "batch"', 0],
+    ['when: env.MODE == "batch"', 0],
+  ])('%s has %i', async (when, found) => {
+    expect(await strangers(`---\n${when}\n---\nA\n`)).toHaveLength(found);
+  });
+
+  test('stands in a template too', async () => {
+    const body =
+      '---\ntemplate: true\n---\n{% when mode == "headless" %}{% when mode == "x" %}A{% end %}{% end %}\n';
+    expect(await strangers(body)).toMatchObject([{ rule: 'never-so', line: 4 }]);
+  });
 });
