@@ -35,6 +35,9 @@ test('shows decisions, calls, answer, use and the record, and leaves only the re
   database.close();
   expect(stdout).toContain(`${heaviest.species} is the heaviest on average: ${Math.round(heaviest.mean)} g`);
 
+  const byNpm = await call(['demo'], { cwd, env: { npm_lifecycle_event: 'demo' } });
+  expect(byNpm.stdout).toMatch(/Its record: npx writ runs show run_\w+\n$/);
+
   const record = /Its record: writ (runs show run_\w+)\n$/.exec(stdout)?.[1] ?? '';
   const shown = await call(record.split(' '), { cwd });
   expect(shown.stdout).toContain('is the heaviest on average');

@@ -98,6 +98,8 @@ async function account(context: Context, { store, commandFor }: OpenedStore, id:
   const session = run === undefined ? undefined : await store.session(run.session);
   if (run === undefined || session === undefined) return;
   const view = await readRunView(store, run, session);
+  // Whoever started it by npm has perhaps no `writ` on the path.
+  const byNpm = context.env.npm_lifecycle_event === undefined ? '' : 'npx ';
   context.stdout.write(
     [
       '',
@@ -105,7 +107,7 @@ async function account(context: Context, { store, commandFor }: OpenedStore, id:
       '',
       ...usageLines(view),
       '',
-      `Its record: ${commandFor('runs', 'show', id)}`,
+      `Its record: ${byNpm}${commandFor('runs', 'show', id)}`,
       '',
     ].join('\n'),
   );
