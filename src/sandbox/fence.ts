@@ -18,7 +18,8 @@ export type Drained =
 
 export interface Fence {
   readonly state: FenceState;
-  /** Lets something in, or refuses it while the fence is closed. `leave` when it ended by itself, with proof. */
+  /** Lets something in, or refuses it while the fence is closed. `leave` when it ended by itself, with proof, or is handed to
+   * whoever ends it later. */
   enter(
     one: Fenced,
   ): { readonly entered: true; leave(): void } | { readonly entered: false; readonly state: FenceState };
