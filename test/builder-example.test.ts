@@ -178,5 +178,12 @@ test('what the model is sent is the text that was decided', async () => {
 
 test('the lock, the changelog and the lint of the example hold', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [bin, 'check', folder, '--json']);
-  expect(JSON.parse(stdout)).toEqual({ agent: 'builder', ok: true, pins: 8, baselines: 1, reports: 0, findings: [] });
+  expect(JSON.parse(stdout)).toEqual({
+    agent: 'builder',
+    ok: true,
+    pins: 8,
+    baselines: 1,
+    reports: 0,
+    findings: [],
+  });
 });
