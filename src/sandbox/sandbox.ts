@@ -36,7 +36,10 @@ export interface StreamCount {
 export interface EndReceipt {
   /** Random: whoever shows it has read the end. */
   readonly id: string;
-  /** False where the program was never executed; `refusal` says why if somebody asked for it. */
+  /**
+   * False only with proof that the program was never executed; `refusal` says why if somebody asked for it. True with an
+   * exit that nobody saw means that it may have run.
+   */
   readonly ran: boolean;
   readonly refusal: string | null;
   /** Of the command itself, never of what supervised it. Both null where nobody saw it end. */

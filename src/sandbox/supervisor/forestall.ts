@@ -41,8 +41,9 @@ export async function neverStarts(root: string, id: string, signal: AbortSignal)
     if (isVoid(folder)) return true;
     const state = readState(folder);
     if (state !== null && state.phase !== 'idle') return false;
-    // A record that says idle proves that nothing was ever released, and nobody is left who could.
-    if (state !== null && !isAlive(state.supervisor)) return true;
+    // A record that says idle may be an old one that could not be replaced: only a receipt proves. The supervisor may
+    // have put one down between the two looks.
+    if (state !== null && !isAlive(state.supervisor)) return isVoid(folder);
     if (signal.aborted || Date.now() >= until) return state === null && launcherIsGone(folder);
     await sleep(25, undefined, { signal }).catch(() => {});
   }

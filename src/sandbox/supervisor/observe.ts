@@ -149,7 +149,7 @@ function ended(receipt: EndReceipt) {
 
 /** Ends what a dead supervisor left. How the command itself ended was seen by nobody. */
 async function endWithout(folder: string, state: CommandState, graceMs: number) {
-  const { leader, mark, wrapper, phase, stdinBytes, startedAtMs } = state;
+  const { leader, mark, wrapper, stdinBytes, startedAtMs } = state;
   const survivors = await endAll({ leader, mark }, { graceMs, killMs, wrapper });
   const size = async (name: 'stdout' | 'stderr') => {
     const { next } = await readStream(join(folder, commandFiles[name]), Number.MAX_SAFE_INTEGER, {
@@ -160,11 +160,11 @@ async function endWithout(folder: string, state: CommandState, graceMs: number) 
   };
   const receipt: EndReceipt = {
     id: randomBytes(16).toString('hex'),
-    // A record that says idle proves that nothing was ever started.
-    ran: phase !== 'idle',
+    // Also where the record says idle: it may be one that could not be replaced. Only its supervisor knew.
+    ran: true,
     refusal: null,
     exit: { code: null, signal: null },
-    by: phase === 'idle' ? 'never-released' : 'cancel',
+    by: 'cancel',
     leftovers: [],
     survivors,
     stdout: await size('stdout'),

@@ -1,7 +1,7 @@
 /** Processes that are killed: a second Writ finds the command, its true end and all its output; a dead supervisor hides nothing. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -9,6 +9,8 @@ import { never, openRig, type Rig } from '../sandbox.cases.ts';
 import type { EndReceipt } from '../sandbox.ts';
 import { exitCodeOf } from '../sandbox.ts';
 import { local } from '../sandboxes/local/local.ts';
+import { startCommand } from '../start-command.ts';
+import { neverStarts } from './forestall.ts';
 import { listCommands, sweepCommands } from './observe.ts';
 import { isAlive, membersOf, processId } from './process-tree.ts';
 import { readState } from './state-file.ts';
@@ -93,6 +95,32 @@ test('a command whose Writ is killed before its release never runs, and its reco
     receipt: { ran: false, by: 'never-released' },
   });
   expect(() => readFileSync(join(rig.workspace, 'ran'))).toThrow('ENOENT');
+});
+
+test('a command whose start cannot be written down is not run, and an idle record alone proves nothing', async () => {
+  const locator = rig.locator();
+  const folder = join(rig.folder, locator.id);
+  const outcome = await startCommand(rig.sandbox, rig.spec('echo ran > ran'), {
+    locator,
+    beforeDispatch: async () => {},
+    // Its place is taken: no state can be written any more, as on a full disk.
+    retain: async () => mkdirSync(join(folder, 'state.json.new')),
+    signal: never,
+  });
+  expect(outcome).toMatchObject({
+    outcome: 'rejected',
+    message: expect.stringContaining('could not be written down: EISDIR'),
+  });
+  await expect.poll(() => rig.sandbox.status(locator, never)).toMatchObject({ state: 'lost' });
+  expect(existsSync(join(rig.workspace, 'ran'))).toBe(false);
+  expect(readState(folder)).toMatchObject({ phase: 'idle', receipt: null });
+  expect(await neverStarts(rig.folder, locator.id, never)).toBe(false);
+  rmSync(join(folder, 'state.json.new'), { recursive: true });
+  expect(await rig.sandbox.cancel(locator, { graceMs: 0 }, never)).toMatchObject({
+    done: true,
+    receipt: { ran: true, by: 'cancel', exit: { code: null, signal: null } },
+  });
+  expect(await neverStarts(rig.folder, locator.id, never)).toBe(false);
 });
 
 test('another process can cancel it, and a cancel is seen by all', async () => {

@@ -1,5 +1,5 @@
 /** The folder of one command on disk: its state, written whole or not at all, its output, and the socket of its supervisor. */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EndReceipt } from '../sandbox.ts';
 import type { ProcessId } from './process-tree.ts';
@@ -32,6 +32,19 @@ export function writeState(folder: string, state: CommandState): void {
   const path = join(folder, commandFiles.state);
   writeFileSync(`${path}.new`, JSON.stringify(state), { mode: 0o600 });
   renameSync(`${path}.new`, path);
+}
+
+/** As `writeState`, and it outlives a crash of the machine. Throws if that cannot be had. */
+export function writeStateDurably(folder: string, state: CommandState): void {
+  writeState(folder, state);
+  for (const path of [join(folder, commandFiles.state), folder]) {
+    const file = openSync(path, 'r');
+    try {
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  }
 }
 
 /** Null where there is none yet, or what is there was not written by a supervisor. */

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { commandSignals, type EndReceipt, type ProcessName } from '../sandbox.ts';
 import { type Frame, frameReader, frameText } from './frames.ts';
 import { endAll, membersOf, processId, signalAll, type Target } from './process-tree.ts';
-import { type CommandState, commandFiles, writeState } from './state-file.ts';
+import { type CommandState, commandFiles, writeState, writeStateDurably } from './state-file.ts';
 
 /** The first line on its standard input. The environment may hold secrets: it is never written to disk. */
 export interface Launch {
@@ -150,8 +150,20 @@ function supervise(launch: Launch): (release: Frame) => void {
   function release(): void {
     if (state.phase !== 'idle' || child !== undefined) return;
     clearTimeout(idle);
-    // Before anything is started: a record that still says idle proves that nothing ever was.
-    keep({ phase: 'running', startedAtMs: Date.now() });
+    const refuse = (refusal: string) => {
+      // Whoever is told finds the end on disk.
+      finish({ ran: false, refusal, by: 'itself' });
+      say({ released: false, refusal });
+    };
+    // Before anything is started: a command that ran must never be found as one that still waits.
+    const running: CommandState = { ...state, phase: 'running', startedAtMs: Date.now() };
+    try {
+      writeStateDurably(folder, running);
+    } catch (fault) {
+      refuse(`That it runs could not be written down: ${fault instanceof Error ? fault.message : fault}`);
+      return;
+    }
+    state = running;
     const [program = '', ...args] = launch.argv;
     const wrapped = launch.wrapper !== null;
     const started = spawn(program, args, {
@@ -162,28 +174,23 @@ function supervise(launch: Launch): (release: Frame) => void {
     });
     child = started;
     let stands = false;
-    const refuse = (refusal: string) => {
-      // Whoever is told finds the end on disk.
-      finish({ ran: false, refusal, by: 'itself' });
-      say({ released: false, refusal });
-    };
     started.once('error', (fault) => started.pid === undefined && refuse(fault.message));
     started.stdin?.on('error', () => {});
     for (const name of ['stdout', 'stderr'] as const) {
       started[name]?.on('data', outputs[name].take);
     }
-    const running = () => {
+    const standing = () => {
       stands = true;
       say({ released: true });
     };
     // A pipe of its own, on which the wrapper tells that the command is about to run.
     const told = started.stdio[3] as Readable | null | undefined;
     told?.on('error', () => {});
-    told?.once('data', running);
+    told?.once('data', standing);
     started.once('spawn', () => {
       if (started.pid !== undefined) keep({ leader: processId(started.pid) });
       lifetime = setTimeout(() => stop('lifetime', lifetimeGraceMs), launch.lifetimeMs);
-      if (!wrapped) running();
+      if (!wrapped) standing();
     });
     started.once('exit', async (code, signal) => {
       if (wrapped) await drained(started, told);
