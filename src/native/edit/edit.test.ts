@@ -82,6 +82,22 @@ test('what is there is replaced only when that was said, and keeps its mode', as
   expect((await stat(at('run.sh'))).mode & 0o777).toBe(0o751);
 });
 
+test('half a character, a path that ends with / and a read-only file are refused, and the file stays', async () => {
+  await writeFile(at('a'), 'hi 😀');
+  for (const text of ['a\ud800b', '\ude00'])
+    expect([
+      await write('new', text),
+      await patch('a', { old: text, new: '' }),
+      await patch('a', { old: 'hi', new: text }),
+    ]).toEqual(Array(3).fill(expect.objectContaining({ status: 'failed', code: 'edit.misfit' })));
+  for (const end of [await patch('a/', { old: 'hi', new: 'ho' }), await write('a/', 'x', true)])
+    expect(end).toMatchObject({ status: 'failed', code: 'tool.path-refused' });
+  await chmod(at('a'), 0o444);
+  for (const end of [await patch('a', { old: 'hi', new: 'ho' }), await write('a', 'x', true)])
+    expect(end).toMatchObject({ status: 'failed', code: 'edit.not-writable' });
+  expect([await readdir(workspace), await readFile(at('a'), 'utf8')]).toEqual([['a'], 'hi 😀']);
+});
+
 describe('nothing is written', () => {
   test.each([
     '/etc/x',

@@ -6,7 +6,10 @@ export const editErrors = {
     kind: 'input',
     about: 'A file is there already, and it was not said that it may be replaced.',
   },
-  'edit.misfit': { kind: 'input', about: 'A text to replace does not occur in the file exactly once.' },
+  'edit.misfit': {
+    kind: 'input',
+    about: 'A text to replace does not occur in the file exactly once, or a text does not fit a UTF-8 file.',
+  },
   'edit.changed': { kind: 'failed', about: 'The file changed while it was edited; nothing was written.' },
   'edit.not-writable': { kind: 'failed', about: 'The system does not let the file be written.' },
 } as const satisfies ErrorTable;

@@ -3,7 +3,7 @@ import { defineTool, failed } from '../tool/define-tool.ts';
 import { readOptions } from '../tool/options.ts';
 import { workspaceRoot } from '../tool/project-read.ts';
 import type { Tool } from '../tool/tool.ts';
-import { fileBytesMax, targetOf, writeTarget } from './write-beneath.ts';
+import { fileBytesMax, isBroken, notText, targetOf, writeTarget } from './write-beneath.ts';
 
 export interface FilePatchOptions {
   /** The folder that may be changed. */
@@ -68,6 +68,9 @@ export function filePatch(options: FilePatchOptions): Tool {
     look: 'Read the file with project_read: either all edits are in it or none.',
     effectKey: ({ path }) => `file ${path}`,
     async execute({ path, edits }) {
+      for (const [i, edit] of edits.entries())
+        for (const name of ['old', 'new'] as const)
+          if (isBroken(edit[name])) return notText(`${name} of edit ${i + 1}`);
       const target = await targetOf(root, path);
       if (!target.ok) return failed(target.code, target.message);
       if (target.before === null)

@@ -3,7 +3,7 @@ import { defineTool, failed } from '../tool/define-tool.ts';
 import { readOptions } from '../tool/options.ts';
 import { workspaceRoot } from '../tool/project-read.ts';
 import type { Tool } from '../tool/tool.ts';
-import { targetOf, writeTarget } from './write-beneath.ts';
+import { isBroken, notText, targetOf, writeTarget } from './write-beneath.ts';
 
 export interface FileWriteOptions {
   /** The folder that may be changed. */
@@ -51,6 +51,7 @@ export function fileWrite(options: FileWriteOptions): Tool {
     look: 'Read the file with project_read.',
     effectKey: ({ path }) => `file ${path}`,
     async execute({ path, content, overwrite = false }) {
+      if (isBroken(content)) return notText('content');
       const target = await targetOf(root, path);
       if (!target.ok) return failed(target.code, target.message);
       const bytes = Buffer.from(content);

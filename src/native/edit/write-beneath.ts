@@ -4,6 +4,7 @@ import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { systemCode } from '../../errors.ts';
 import { openBeneath, type PathRefusal, pathFault, resolveBeneath } from '../tool/confine.ts';
+import { failed, type ToolEnding } from '../tool/define-tool.ts';
 import type { ToolErrorCode } from '../tool/errors.ts';
 import { isClosed } from '../tool/project-read.ts';
 import type { EditErrorCode } from './errors.ts';
@@ -25,8 +26,9 @@ export const fileBytesMax = 4 * 1024 * 1024;
 export async function targetOf(root: string, path: string): Promise<EditRefusal | Target> {
   const fault = pathFault(path);
   if (fault !== null) return refuse('tool.path-refused', `The path is refused: ${fault}.`);
+  if (path.endsWith('/')) return refuse('tool.path-refused', `${path} names a folder, not a file.`);
   if (isShut(path)) return shut(path);
-  const opened = await openBeneath(root, path.replace(/\/$/, ''));
+  const opened = await openBeneath(root, path);
   if (!opened.ok) return opened.code === 'tool.not-found' ? freeName(root, path, opened) : opened;
   try {
     // A link with an innocent name may lead to one of these.
@@ -37,6 +39,9 @@ export async function targetOf(root: string, path: string): Promise<EditRefusal 
         'tool.not-readable',
         `${path} holds ${opened.stats.size} bytes; at most ${fileBytesMax} are edited.`,
       );
+    // Its folder would let it be replaced; who took the right to write away meant the file.
+    if ((opened.stats.mode & 0o222) === 0)
+      return refuse('edit.not-writable', `${path} is read-only: nobody may write it.`);
     return {
       ok: true,
       inside: opened.inside,
@@ -49,7 +54,6 @@ export async function targetOf(root: string, path: string): Promise<EditRefusal 
 }
 
 async function freeName(root: string, path: string, absent: PathRefusal): Promise<EditRefusal | Target> {
-  if (path.endsWith('/')) return refuse('tool.path-refused', `${path} names a folder, not a file.`);
   // A link that leads nowhere would be replaced by the file, or decide where it comes to lie.
   const there = await lstat(resolve(root, path)).catch(() => null);
   if (there !== null) return refuse('tool.path-refused', `${path} is a link that leads to nothing.`);
@@ -140,6 +144,19 @@ function shut(path: string): EditRefusal {
   return refuse(
     'tool.path-refused',
     `${path} is kept closed: it is a place for credentials, for git's own files or for the run's record. Work without it.`,
+  );
+}
+
+/** True for a text that holds half a character: written as UTF-8 it would silently be another one. */
+export function isBroken(text: string): boolean {
+  return /\p{Surrogate}/u.test(text);
+}
+
+/** The failure for a text with half a character, which no file in UTF-8 can hold as it is. */
+export function notText(name: string): ToolEnding {
+  return failed(
+    'edit.misfit',
+    `${name} holds half of a character (a lone surrogate), which UTF-8 cannot hold.`,
   );
 }
 
