@@ -84,7 +84,8 @@ export function usageError(fault: CommanderError, argv: readonly string[]): CliE
   const near = /Did you mean (?:one of )?(.+)\?\)$/.exec(suggestion ?? '')?.[1];
   // The help that names what was missed: of the command itself, or of the group that has no such command.
   const depth =
-    (['runs', 'harness', 'experiment', 'plan'].includes(argv[0] ?? '') ? 2 : 1) - (code === 'cli.unknown-command' ? 1 : 0);
+    (['runs', 'harness', 'experiment', 'plan'].includes(argv[0] ?? '') ? 2 : 1) -
+    (code === 'cli.unknown-command' ? 1 : 0);
   const words = argv.slice(0, depth).filter((word) => /^[a-z]+$/.test(word));
   const help = `${['writ', ...words].join(' ')} --help`;
   const task = argv[0] === 'run' && code === 'cli.too-many-arguments';
