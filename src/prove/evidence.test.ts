@@ -108,6 +108,43 @@ test('a report must verify, be about this fragment, and have a verdict that does
   ]);
 });
 
+test.each([
+  ['profile', { profile: 'lean' }],
+  ['harness', { harness: { name: 'pi', intent: 'append', fidelity: 'base', model: null } }],
+  ['capabilities', { capabilities: ['shell'] }],
+  ['folderDigest', { folder: 'lean', folderDigest: 'x' }],
+  ['model', { model: 'local/other' }],
+] as const)('arms that also differ in %s do not show what the fragment alone does', async (part, also) => {
+  const { folder, registration } = await measured();
+  const { control, treatment } = registration.arms;
+  const other = { ...registration, arms: { control: { ...control, ...also }, treatment } };
+  expect(await findingsFor(folder, reportOf(other))).toMatchObject([
+    { rule: 'evidence-other-pack', level: 'error', more: [`the arms differ in ${part}`] },
+  ]);
+});
+
+test('where not every situation could be tried, that none was found is a warning with the reason', async () => {
+  const { folder, registration } = await measured();
+  const yaml = join(folder, 'agent/agent.yaml');
+  await writeFile(
+    yaml,
+    (await readFile(yaml, 'utf8')).replace('{ type: bool, default: false }', '{ type: string, default: "" }'),
+  );
+  const cell = 'wet.contains("a") && wet.contains("b")';
+  const report = reportOf({ ...registration, cell });
+  expect(await findingsFor(folder, report, `!(${cell})`)).toMatchObject([
+    {
+      rule: 'evidence-uncovered',
+      level: 'warning',
+      line: 3,
+      more: [
+        `the measured cell: ${cell}`,
+        'not exact: wet: tested for several parts, so its values are a selection',
+      ],
+    },
+  ]);
+});
+
 test('a text that has changed since, and a cell of another agent', async () => {
   const { folder, registration } = await measured();
   const { control } = registration.arms;

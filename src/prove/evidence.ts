@@ -6,7 +6,7 @@ import { cutNotes, cutsOf, type Possible, possibleValues } from '../compose/proo
 import { type Finding, finding } from '../compose/proof/finding.ts';
 import { conditionDecider, fragmentDecider } from '../compose/proof/fragment-decider.ts';
 import { reach } from '../compose/proof/reach.ts';
-import { sha256 } from '../digest.ts';
+import { jsonDigest, sha256 } from '../digest.ts';
 import type { ArmRecord } from './registration.ts';
 import type { Report } from './report.ts';
 import { verifyReport } from './verify.ts';
@@ -48,7 +48,7 @@ export function evidenceFindings(agent: Agent, cited: CitedReport): Finding[] {
       finding(
         'evidence-other-pack',
         `${about} should compare the agent '${agent.key}' with and without this fragment alone, and does not`,
-        at,
+        { ...at, more: besides(report) },
       ),
     ];
   }
@@ -61,13 +61,24 @@ export function evidenceFindings(agent: Agent, cited: CitedReport): Finding[] {
 
 type Side = 'control' | 'treatment';
 
-/** The arm that is without the fragment, where the arms differ in it and in no other fragment. */
-function sideWithout({ registration: { arms } }: Report, id: string): Side | undefined {
+// Of an agent folder the digest alone is on record: of two folders nobody can say that they agree in all but the fragment.
+const alike = ['agent', 'profile', 'model', 'harness', 'capabilities', 'folderDigest'] as const;
+
+/** In what the arms differ, whatever their fragments are. */
+function besides({ registration: { arms } }: Report): string[] {
+  const digest = (arm: ArmRecord, part: (typeof alike)[number]) => jsonDigest(arm[part] ?? null);
+  return alike
+    .filter((part) => digest(arms.control, part) !== digest(arms.treatment, part))
+    .map((part) => `the arms differ in ${part}`);
+}
+
+/** The arm that is without the fragment, where the arms differ in it and in nothing else. */
+function sideWithout(report: Report, id: string): Side | undefined {
+  const { arms } = report.registration;
   const ids = new Set([...Object.keys(arms.control.fragments), ...Object.keys(arms.treatment.fragments)]);
   const digest = (arm: ArmRecord, one: string) => arm.fragments[one] ?? null;
   const differing = [...ids].filter((one) => digest(arms.control, one) !== digest(arms.treatment, one));
-  const same = arms.control.agent === arms.treatment.agent && arms.control.model === arms.treatment.model;
-  if (!same || differing.length !== 1 || differing[0] !== id) return undefined;
+  if (besides(report).length > 0 || differing.length !== 1 || differing[0] !== id) return undefined;
   if (digest(arms.treatment, id) === null) return 'treatment';
   return digest(arms.control, id) === null ? 'control' : undefined;
 }
@@ -137,17 +148,21 @@ function coverageFindings(agent: Agent, { report, fragment, line }: CitedReport,
   // The cell must be known to hold: of a situation that may lie outside nothing was measured.
   const outside = reached.find(({ outcomes: [presence, inside] }) => presence === 'out' && inside !== 'T');
   const notes = cutNotes(agent, names, cuts).map((note) => `not exact: ${note}`);
-  if (outside === undefined) return [];
+  const more = [`the measured cell: ${cell.source}`, ...notes];
+  if (outside === undefined) return notes.length === 0 ? [] : [perhapsUncovered(about, { ...place, more })];
   return [
     finding(
       'evidence-uncovered',
       `${about} does not cover a situation in which the fragment is left out: ${exampleText(outside.example())}`,
-      {
-        ...place,
-        more: [`the measured cell: ${cell.source}`, ...notes],
-      },
+      { ...place, more },
     ),
   ];
+}
+
+// Nothing was found, in a search that did not go everywhere: no error, and no proof either.
+function perhapsUncovered(about: string, place: Parameters<typeof finding>[2]): Finding {
+  const message = `${about} covers each situation that was tried in which the fragment is left out, and not all could be tried`;
+  return { ...finding('evidence-uncovered', message, place), level: 'warning' };
 }
 
 const situationsMax = 200_000;

@@ -217,7 +217,7 @@ export function rowOf(
   key: Pick<TrialRow, 'item' | 'side' | 'repeat' | 'position'>,
   more: Partial<TrialRow> = {},
 ): TrialRow {
-  const { prompt, model } = registration.arms[key.side];
+  const { prompt, model, harness } = registration.arms[key.side];
   return {
     ...key,
     run: `run ${key.position}`,
@@ -227,8 +227,8 @@ export function rowOf(
     callCodes: [],
     prompt,
     promptSent: prompt,
-    harness: 'native',
-    model,
+    harness: harness?.name ?? 'native',
+    model: harness === undefined ? model : harness.model,
     modelsSeen: ['scripted-1'],
     servers: ['this machine'],
     projection: 'p',
