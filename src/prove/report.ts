@@ -47,8 +47,8 @@ export interface ReportOptions {
 }
 
 /**
- * Makes the report of a journal. Made before all trials are done, it is a look at the results, which is recorded as a
- * deviation. Throws `prove.no-trials`, `prove.not-registered`, `prove.mixed-graders`.
+ * Makes the report of a journal. Made before all trials are done and graded, it is a look at the results, which is
+ * recorded as a deviation. Throws `prove.no-trials`, `prove.not-registered`, `prove.mixed-graders`.
  */
 export async function makeReport(journal: Journal, { clock, present }: ReportOptions): Promise<Report> {
   const state = journal.state();
@@ -60,11 +60,11 @@ export async function makeReport(journal: Journal, { clock, present }: ReportOpt
   }
   const rows = reportRows(state);
   mustBeGradedAlike(state, rows);
-  const trials = planTrials(state.registration).length;
+  const early = earlyLook(state, rows);
   const looked = state.deviations.some(
     ({ kind, trials: at }) => kind === 'looked-early' && at === rows.length,
   );
-  if (rows.length < trials && !looked) {
+  if (early !== undefined && !looked) {
     await journal.append({
       type: 'deviated',
       registration: null,
@@ -73,7 +73,7 @@ export async function makeReport(journal: Journal, { clock, present }: ReportOpt
         at: clock.now(),
         trials: rows.length,
         paths: [],
-        reason: `a report was made after ${rows.length} of ${trials} trials`,
+        reason: early,
       },
     });
   }
@@ -91,9 +91,21 @@ export function reportRows(state: ExperimentState): readonly TrialRow[] {
   });
 }
 
+/** Why a report by now is a look before the end; undefined at the end. */
+function earlyLook({ registration }: ExperimentState, rows: readonly TrialRow[]): string | undefined {
+  const trials = planTrials(registration).length;
+  if (rows.length < trials) return `a report was made after ${rows.length} of ${trials} trials`;
+  const open = ungraded(rows);
+  return open === 0 ? undefined : `a report was made with ${open} of ${trials} trials still to be graded`;
+}
+
+function ungraded(rows: readonly TrialRow[]): number {
+  return rows.filter(({ outcome, grader }) => outcome === 'answered' && grader === null).length;
+}
+
 function mustBeGradedAlike(state: ExperimentState, rows: readonly TrialRow[]): void {
   const other = state.grades.some(({ grader }) => grader !== state.registration.grader.digest);
-  const open = rows.filter(({ outcome, grader }) => outcome === 'answered' && grader === null).length;
+  const open = ungraded(rows);
   if (!other || open === 0) return;
   throw new ProveError(
     'prove.mixed-graders',

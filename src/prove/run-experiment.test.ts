@@ -308,6 +308,34 @@ describe('a judge', () => {
     expect(await kinds(one)).toEqual(['inconclusive']);
   });
 
+  test('that has not graded all answers yet: a report is a look before the end', async () => {
+    const { folder } = await judged('Judge.', 'local/judge', () => 5);
+    const stop = new AbortController();
+    let asked = 0;
+    const one = await rig(folder, {
+      judge: async () => {
+        asked += 1;
+        if (asked === 12) stop.abort();
+        return { text: '{"score": 5}', modelSeen: 'judge-1', usage: noUsage };
+      },
+    });
+    await one.run(() => ({}), { signal: stop.signal });
+    const early = await report(one);
+    const open = early.trials.filter(({ grader }) => grader === null).length;
+    expect([early.trials.length, open > 0, early.exploratory]).toEqual([16, true, true]);
+    expect(early.deviations).toMatchObject([
+      {
+        kind: 'looked-early',
+        trials: 16,
+        reason: `a report was made with ${open} of 16 trials still to be graded`,
+      },
+    ]);
+    await one.run(() => ({}));
+    const late = await report(one);
+    expect(late.trials.every(({ grader }) => grader !== null)).toBe(true);
+    expect([late.exploratory, late.deviations.length]).toEqual([true, 1]);
+  });
+
   test('without a model to ask is refused', async () => {
     const { folder } = await judged('Judge.', 'local/judge', () => 5);
     const one = await rig(folder);
