@@ -215,6 +215,11 @@ describe('verification', () => {
     verifyReport(report)
       .checks.filter(({ ok }) => !ok)
       .map(({ what }) => what);
+  const ofDesign = 'what the design can find follows from the registration';
+  const design = ['registration', 'design'];
+  const effect = ['power', 'assumed', 'effect'];
+  // Whoever writes a registration anew writes its digest too.
+  const resealed = (one: Report) => ({ ...one, registrationDigest: jsonDigest(one.registration) });
   const follows = 'analysis, claims and their words follow from the table';
 
   test('a report that is right has every number computed again', () => {
@@ -240,8 +245,11 @@ describe('verification', () => {
     [
       'an arm',
       (one) => edit(one, ['registration', 'alpha'], 0.2),
-      ['the registration has its digest', follows],
+      ['the registration has its digest', ofDesign, follows],
     ],
+    ['the power', (one) => resealed(edit(one, [...design, 'power', 'power'], 0.99)), [ofDesign]],
+    ['the smallest p', (one) => resealed(edit(one, [...design, 'smallestP'], 1e-9)), [ofDesign]],
+    ['what is assumed', (one) => resealed(edit(one, [...design, ...effect], 0.4)), [ofDesign]],
     [
       'a trial that stands twice',
       (one) => edit(one, ['trials', 3], one.trials[2]),

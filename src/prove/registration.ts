@@ -9,7 +9,7 @@ import { treeDigest, workspaceDigest } from './fixture.ts';
 import type { GraderFile, MetricFile } from './form.ts';
 import type { Grader } from './grade/grader.ts';
 import { type Better, betterOf } from './metric.ts';
-import { power, smallestP } from './statistics/power.ts';
+import { type Outcomes, power, smallestP } from './statistics/power.ts';
 import type { Side } from './statistics/trials.ts';
 
 /** The program that measures, and where. */
@@ -99,7 +99,8 @@ export interface Design {
   readonly trials: number;
   readonly smallestP: number;
   readonly power: {
-    readonly assumed: Json;
+    /** What the outcomes are taken to be; `given` where the experiment said so. */
+    readonly assumed: Outcomes & { readonly given: boolean };
     readonly effect: number;
     readonly power: number;
     readonly standardError: number;
@@ -125,6 +126,8 @@ export const usualOutages = [
 
 /** The share of lost pairs above which nothing is said, unless the experiment says otherwise. */
 export const usualLimit = 0.1;
+
+const usualResamples = 20_000;
 
 /** A value as its JSON says it: what is undefined is left out, so that it has one canonical form. */
 export function plain<T>(value: T): T {
@@ -153,7 +156,8 @@ export async function registrationOf(
       throw experiment.itemError(item.id, 'expect', `the item '${item.id}' ${wrong}`, 'Correct it.');
   }
   const alpha = written.alpha ?? 0.05;
-  const design = designOf(experiment, alpha);
+  const { repeats, seed, resamples = usualResamples } = written;
+  const design = designOf({ items, repeats, seed, alpha, resamples }, assumedOf(experiment));
   const registration: Registration = {
     format: 'writ-registration/1',
     question: written.question,
@@ -166,9 +170,9 @@ export async function registrationOf(
     items: await Promise.all(
       items.map(async ({ workspace, ...item }) => ({ ...item, workspace: await workspaceDigest(workspace) })),
     ),
-    repeats: written.repeats,
+    repeats,
     blocking: written.blocking,
-    seed: written.seed,
+    seed,
     modelSeen: written.modelSeen ?? null,
     server: {
       ...written.server,
@@ -177,7 +181,7 @@ export async function registrationOf(
     budget: written.budget === undefined ? null : (written.budget as Record<string, number>),
     horizonMs: (written.budget ?? arms.control.agent.budget).wallTimeMs ?? null,
     alpha,
-    resamples: written.resamples ?? 20_000,
+    resamples,
     primary:
       written.primary === undefined
         ? null
@@ -293,23 +297,39 @@ function unreachable({ smallestP: least, trials }: Design, alpha: number): Prove
   );
 }
 
-function designOf({ written, items }: Experiment, alpha: number): Design {
-  const { assume, primary, repeats } = written;
-  const effect = assume?.effect ?? primary?.margin ?? 0.1;
-  const quantity = assume?.noise !== undefined;
-  const outcomes = quantity
-    ? { kind: 'quantity' as const, effect, deviation: assume.deviation ?? 0, noise: assume.noise ?? 0 }
-    : { kind: 'binary' as const, rate: assume?.rate ?? 0.5, deviation: assume?.deviation ?? 0.25, effect };
-  const found = power({ items: items.length, repeats, outcomes, seed: written.seed, alpha });
+function assumedOf({ written: { assume, primary } }: Experiment): Design['power']['assumed'] {
+  if (assume === undefined) return usualOutcomes(primary?.margin ?? null);
+  const { effect, noise, rate = usualRate, deviation } = assume;
+  return noise === undefined
+    ? { kind: 'binary', rate, deviation: deviation ?? usualDeviation, effect, given: true }
+    : { kind: 'quantity', effect, deviation: deviation ?? 0, noise, given: true };
+}
+
+const [usualRate, usualDeviation, usualEffect] = [0.5, 0.25, 0.1];
+
+/** What is assumed where the experiment says nothing: an effect as large as the margin of what decides. */
+export function usualOutcomes(margin: number | null): Design['power']['assumed'] {
+  return {
+    kind: 'binary',
+    rate: usualRate,
+    deviation: usualDeviation,
+    effect: margin ?? usualEffect,
+    given: false,
+  };
+}
+
+/** What a design can find, computed from what is registered. Throws `statistics.bad-option`. */
+export function designOf(
+  { items, repeats, seed, alpha, resamples }: Designed,
+  assumed: Design['power']['assumed'],
+): Design {
+  const { given: _given, ...outcomes } = assumed;
+  const found = power({ items: items.length, repeats, outcomes, seed, alpha });
   return {
     trials: 2 * items.length * repeats,
-    smallestP: smallestP({
-      test: 'sign-flip',
-      items: items.length,
-      ...(written.resamples === undefined ? {} : { resamples: written.resamples }),
-    }),
+    smallestP: smallestP({ test: 'sign-flip', items: items.length, resamples }),
     power: {
-      assumed: { ...outcomes, given: assume !== undefined },
+      assumed,
       effect: found.effect,
       power: found.power,
       standardError: found.standardError,
@@ -317,6 +337,10 @@ function designOf({ written, items }: Experiment, alpha: number): Design {
     },
   };
 }
+
+type Designed = Pick<Registration, 'repeats' | 'seed' | 'alpha' | 'resamples'> & {
+  readonly items: readonly unknown[];
+};
 
 /** The paths at which two registrations differ, `items.q7.task` for instance; at most so many that a person reads them. */
 export function differences(before: unknown, after: unknown, path = ''): string[] {

@@ -5,7 +5,7 @@ import { WritError } from '../errors.ts';
 import { ProveError } from './errors.ts';
 import { outcomeOf } from './outcome.ts';
 import { planTrials } from './plan.ts';
-import { differences, registrationDigest } from './registration.ts';
+import { designOf, differences, registrationDigest, usualOutcomes } from './registration.ts';
 import { derivedOf, type Report } from './report.ts';
 import { keyOf, type TrialRow } from './trial.ts';
 
@@ -66,6 +66,7 @@ export function verifyReport(report: Report): Verification {
     check('the registration has its digest', () =>
       same(registrationDigest(report.registration), report.registrationDigest),
     ),
+    check('what the design can find follows from the registration', () => designFault(report)),
     check('the table has its digest', () => same(jsonDigest(report.trials), report.tableDigest)),
     check('each trial is one of the plan, once', () => planFault(report)),
     check('each trial is judged by the registered rules', () => outcomeFault(report)),
@@ -96,6 +97,13 @@ function same(now: string, said: string): string {
 
 function named({ side, item, repeat }: TrialRow): string {
   return `${side}, item '${item}', repeat ${repeat}`;
+}
+
+function designFault({ registration }: Report): string {
+  const { design, primary } = registration;
+  const { assumed } = design.power;
+  const now = designOf(registration, assumed.given ? assumed : usualOutcomes(primary?.margin ?? null));
+  return differsIn(differences(design, now));
 }
 
 function planFault({ registration, trials }: Report): string {
@@ -138,6 +146,10 @@ function derivedFault({ registration, trials, deviations, ...report }: Report): 
   const now = derivedOf(registration, trials, deviations);
   const { exploratory, analysis, claims, scope, notVerified } = report;
   const paths = differences({ exploratory, analysis, claims, scope, notVerified }, now);
+  return differsIn(paths);
+}
+
+function differsIn(paths: readonly string[]): string {
   return paths.length === 0
     ? ''
     : `differs in ${paths.slice(0, 4).join(', ')}${paths.length > 4 ? ', …' : ''}`;
