@@ -40,7 +40,7 @@ export interface Resolved {
 
 /**
  * What an adapter makes of a resolved request: the parts of a plan that are its own. `planDelivery` adds the rest
- * (names, cell, receipts of the controls) and holds the limits of every transport.
+ * (names, keys of the caller, cell, receipts of the controls) and holds the limits of every transport.
  */
 export type AdapterPlan = Partial<
   Pick<
@@ -60,6 +60,15 @@ export type AdapterPlan = Partial<
 > & {
   /** How the task travels. */
   readonly task: { readonly control: string; readonly transport: Transport };
+};
+
+/** What is true of every program that the driver starts and reads: it can be watched and ended, not held to anything. */
+export const drivenProgram: Declarations = {
+  budget: 'observed',
+  approval: 'none',
+  effects: 'observed',
+  resume: 'observed',
+  cancel: 'observed',
 };
 
 /** What a driver does with a session that is continued. */
@@ -94,7 +103,7 @@ export interface Adapter {
   readonly models: { readonly [provider: string]: 'name' | 'provider/name' };
   /** The family that a model's name belongs to, as far as the vendor's prompt depends on it. */
   family(model: string | null): string;
-  /** Variables that hold a key of the caller, so that it is known how the harness will log in. */
+  /** Variables that hold a key of the caller: they tell how the harness will log in, and the child inherits them. */
   readonly keyVariables: readonly string[];
   /** The base URL of its vendor: where its requests go if nobody says otherwise. Left out where it has several. */
   readonly vendorUrl?: string;

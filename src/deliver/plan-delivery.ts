@@ -51,7 +51,7 @@ function assemble(adapter: Adapter, { request, control, cell }: Resolved, parts:
     program: parts.program ?? adapter.program,
     argv: parts.argv ?? [],
     env,
-    inherit: [...(parts.inherit ?? []), ...secretNames(request)],
+    inherit: [...adapter.keyVariables, ...(parts.inherit ?? []), ...secretNames(request)],
     home: request.home,
     workspace: request.workspace,
     files: parts.files ?? [],

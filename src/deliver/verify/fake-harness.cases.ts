@@ -83,7 +83,6 @@ function adapterOf(habit: Habit): Adapter {
         ...[`--${request.intent}`, join(request.home, 'prompt.md')],
         ...(request.resume === null ? [] : ['--resume', request.resume]),
       ],
-      inherit: ['FAKE_KEY'],
       files: [{ path: 'prompt.md', text: request.text, until: 'run' }],
       stdin: request.task,
       task: { control: 'stdin', transport: 'stdin' },

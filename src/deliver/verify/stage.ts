@@ -130,7 +130,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       if ((wish.resume ?? null) === null) await rm(home, { recursive: true, force: true });
       await mkdir(home, { recursive: true, mode: 0o700 });
       exchanges = [];
-      const end = await runPlan(options, plan, childEnvironment(options, plan, { user, temporary }));
+      const end = await runPlan(options, plan, childEnvironment(options, { user, temporary }));
       return { plan, end, ...sorted(exchanges), exchanges };
     },
     async close() {
@@ -214,12 +214,10 @@ function claimed(
 
 function childEnvironment(
   { adapter, env }: StageOptions,
-  plan: DeliveryPlan,
   { user, temporary }: { readonly user: string; readonly temporary: string },
 ): Record<string, string> {
   // An agent of a protocol says nowhere which key it takes.
-  const keys =
-    adapter.program === null ? agentKeys : adapter.keyVariables.filter((name) => plan.inherit.includes(name));
+  const keys = adapter.program === null ? agentKeys : adapter.keyVariables;
   return {
     PATH: env.PATH ?? '',
     HOME: user,

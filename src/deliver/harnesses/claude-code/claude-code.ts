@@ -1,7 +1,7 @@
 /** Claude Code: its controls, and the plan of one run of it. */
 import { join } from 'node:path';
 import type { DeliveryPlan, PlannedFile } from '../../../protocol/delivery.ts';
-import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
+import { type Adapter, type AdapterPlan, drivenProgram, type Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
 import { machineFiles } from '../../machine-files.ts';
 import { describedFile, jsonFile, skillFiles } from '../../markdown-file.ts';
@@ -29,13 +29,7 @@ export const adapter: Adapter = {
   summary: 'Claude Code of Anthropic, the command claude.',
   program: 'claude',
   versionArgv: ['--version'],
-  declares: {
-    budget: 'observed',
-    approval: 'none',
-    effects: 'observed',
-    resume: 'observed',
-    cancel: 'observed',
-  },
+  declares: drivenProgram,
   controls: {
     replace: {
       control: '--system-prompt-file',
@@ -95,7 +89,7 @@ function plan({ request }: Resolved): AdapterPlan {
       ...(request.resume === null ? [] : ['--resume', request.resume]),
     ],
     env: environment(request),
-    inherit: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    inherit: ['CLAUDE_CODE_OAUTH_TOKEN'],
     files,
     seeds: [
       {

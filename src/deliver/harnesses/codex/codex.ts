@@ -1,7 +1,7 @@
 /** Codex: its controls, and the plan of one run of it. */
 import { join } from 'node:path';
 import type { PlannedFile } from '../../../protocol/delivery.ts';
-import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
+import { type Adapter, type AdapterPlan, drivenProgram, type Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
 import { machineFiles } from '../../machine-files.ts';
 import { skillFiles } from '../../markdown-file.ts';
@@ -34,13 +34,7 @@ export const adapter: Adapter = {
   summary: 'Codex of OpenAI, the command codex.',
   program: 'codex',
   versionArgv: ['--version'],
-  declares: {
-    budget: 'observed',
-    approval: 'none',
-    effects: 'observed',
-    resume: 'observed',
-    cancel: 'observed',
-  },
+  declares: drivenProgram,
   controls: {
     replace: {
       // A file named by model_instructions_file would lose blank lines at its ends, and could not be empty.
@@ -97,7 +91,6 @@ function plan({ request }: Resolved): AdapterPlan {
       '-',
     ],
     env: { CODEX_HOME: join(home, 'codex') },
-    inherit: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
     files: plannedFiles(request),
     seeds: [{ from: '.codex/auth.json', variable: 'CODEX_HOME', below: 'auth.json', to: 'codex/auth.json' }],
     ...taskAsText('codex', request.task, dropsByteOrderMark),

@@ -1,7 +1,7 @@
 /** Gemini CLI: its controls, and the plan of one run of it. */
 import { join } from 'node:path';
 import type { PlannedFile } from '../../../protocol/delivery.ts';
-import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
+import { type Adapter, type AdapterPlan, drivenProgram, type Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
 import { machineFiles } from '../../machine-files.ts';
 import { jsonFile, skillFiles } from '../../markdown-file.ts';
@@ -34,13 +34,7 @@ export const adapter: Adapter = {
   summary: 'Gemini CLI of Google, the command gemini.',
   program: 'gemini',
   versionArgv: ['--version'],
-  declares: {
-    budget: 'observed',
-    approval: 'none',
-    effects: 'observed',
-    resume: 'observed',
-    cancel: 'observed',
-  },
+  declares: drivenProgram,
   controls: {
     replace: { control: 'GEMINI_SYSTEM_MD', transport: 'file', lands: 'the system instruction, whole' },
     append: { none: 'its memory file is the only text it adds, under headings of its own' },
@@ -92,7 +86,6 @@ function plan({ request, control }: Resolved): AdapterPlan {
       GEMINI_CLI_NO_RELAUNCH: 'true',
       ...(baseUrl === null ? {} : { GOOGLE_GEMINI_BASE_URL: baseUrl }),
     },
-    inherit: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     files: plannedFiles(request),
     seeds: ['oauth_creds.json', 'google_accounts.json'].map((file) => ({
       from: `.gemini/${file}`,

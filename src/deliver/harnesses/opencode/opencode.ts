@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { PlannedFile } from '../../../protocol/delivery.ts';
 import type { Json } from '../../../protocol/json.ts';
-import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
+import { type Adapter, type AdapterPlan, drivenProgram, type Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
 import { machineFiles } from '../../machine-files.ts';
 import { describedFile, skillFiles } from '../../markdown-file.ts';
@@ -30,13 +30,7 @@ export const adapter: Adapter = {
   summary: 'The coding agent opencode, the command opencode.',
   program: 'opencode',
   versionArgv: ['--version'],
-  declares: {
-    budget: 'observed',
-    approval: 'none',
-    effects: 'observed',
-    resume: 'observed',
-    cancel: 'observed',
-  },
+  declares: drivenProgram,
   controls: {
     replace: {
       control: 'agent.build.prompt',
@@ -101,7 +95,6 @@ function plan({ request }: Resolved): AdapterPlan {
       OPENCODE_DISABLE_MODELS_FETCH: '1',
       OPENCODE_DISABLE_AUTOUPDATE: '1',
     },
-    inherit: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'OPENROUTER_API_KEY', 'OPENCODE_API_KEY'],
     files: plannedFiles(request),
     seeds: [
       {

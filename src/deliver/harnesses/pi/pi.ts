@@ -1,7 +1,7 @@
 /** pi: its controls, and the plan of one run of it. */
 import { join } from 'node:path';
 import type { PlannedFile } from '../../../protocol/delivery.ts';
-import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
+import { type Adapter, type AdapterPlan, drivenProgram, type Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
 import { jsonFile, skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
@@ -16,21 +16,13 @@ const toolFlags: { readonly [M in PermissionMode]: readonly string[] } = {
   all: [],
 };
 
-const keys = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY'];
-
 /** The harness of the command `pi`. */
 export const adapter: Adapter = {
   name: 'pi',
   summary: 'The coding agent pi, the command pi.',
   program: 'pi',
   versionArgv: ['--version'],
-  declares: {
-    budget: 'observed',
-    approval: 'none',
-    effects: 'observed',
-    resume: 'observed',
-    cancel: 'observed',
-  },
+  declares: drivenProgram,
   controls: {
     replace: {
       control: '--system-prompt',
@@ -58,7 +50,7 @@ export const adapter: Adapter = {
     openrouter: 'provider/name',
   },
   family: modelFamily,
-  keyVariables: keys,
+  keyVariables: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY'],
   owns: /^PI_/,
   resume: 'send-again',
   cells: readCells(cells, 'cells of pi'),
@@ -84,7 +76,6 @@ function plan({ request }: Resolved): AdapterPlan {
       ...(way.transport === 'argv' ? [task] : []),
     ],
     env: { PI_CODING_AGENT_DIR: join(home, 'pi') },
-    inherit: keys,
     files: plannedFiles(request),
     seeds: [
       {

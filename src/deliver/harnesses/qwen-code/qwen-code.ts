@@ -1,6 +1,6 @@
 /** Qwen Code: its controls, and the plan of one run of it. */
 import { join } from 'node:path';
-import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
+import { type Adapter, type AdapterPlan, drivenProgram, type Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
 import { jsonFile } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
@@ -22,13 +22,7 @@ export const adapter: Adapter = {
   summary: 'Qwen Code of Alibaba, the command qwen.',
   program: 'qwen',
   versionArgv: ['--version'],
-  declares: {
-    budget: 'observed',
-    approval: 'none',
-    effects: 'observed',
-    resume: 'observed',
-    cancel: 'observed',
-  },
+  declares: drivenProgram,
   controls: {
     replace: { control: 'QWEN_SYSTEM_MD', transport: 'file', lands: 'the start of the system message' },
     append: {
@@ -80,7 +74,7 @@ function plan({ request, control }: Resolved): AdapterPlan {
       QWEN_CODE_NO_RELAUNCH: 'true',
       ...(baseUrl === null ? {} : { OPENAI_BASE_URL: baseUrl }),
     },
-    inherit: ['OPENAI_API_KEY', ...(baseUrl === null ? ['OPENAI_BASE_URL'] : []), 'OPENAI_MODEL'],
+    inherit: [...(baseUrl === null ? ['OPENAI_BASE_URL'] : []), 'OPENAI_MODEL'],
     files: plannedFiles(request),
     seeds: [
       {
