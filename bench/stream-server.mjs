@@ -48,3 +48,5 @@ const server = createServer((request, response) => {
 });
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }));
+// A benchmark that was ended leaves no server, which would hold its output open for whoever reads it.
+process.on('disconnect', () => process.exit());
