@@ -1,5 +1,4 @@
 /** The policies that an agent may name: what may speak to its model, or stop its run, beside its instructions. */
-import { z } from 'zod';
 
 /** A policy that is not named does nothing; `{}` takes its usual values. */
 export interface Policies {
@@ -23,75 +22,6 @@ export interface Policies {
   };
   readonly 'idle-done'?: { readonly verify?: string; readonly compactions?: number; readonly turns?: number };
 }
-
-const some = z.int().min(1, 'a whole number above zero').optional();
-const any = z.int().min(0, 'a whole number of zero or more').optional();
-
-/** The form of `policies` in agent.yaml, and of a session's record of them. */
-export const policiesForm = z.strictObject({
-  completion: z
-    .strictObject({
-      token: z
-        .string()
-        .regex(/^\S(?:.*\S)?$/, 'one line without white space at its ends')
-        .optional()
-        .describe('The line that an answer ends with; DONE unless given.'),
-      challenges: any.describe('How often an answer without it is questioned; 1 unless given.'),
-    })
-    .optional()
-    .describe('An answer is the end only if its last line is the token. Not in interactive sessions.'),
-  starvation: z
-    .strictObject({ turns: some.describe('12 unless given.') })
-    .optional()
-    .describe('Speaks after so many turns in which no write succeeded. Not in interactive sessions.'),
-  repetition: z
-    .strictObject({
-      nudge: some.describe('Equal calls in a row until it speaks; 3 unless given.'),
-      check: some.describe('Until it asks for a check; 6 unless given.'),
-      stop: some.describe('Until the run fails; 9 unless given.'),
-      polling: z
-        .array(z.string())
-        .optional()
-        .describe('Tools that may be asked five times as often; those that wait for commands unless given.'),
-    })
-    .optional()
-    .describe('Ends the same call with the same arguments again and again.'),
-  'result-cap': z
-    .strictObject({
-      bytes: any.describe('Goes before the others; 0 is no cap.'),
-      contextTokens: some.describe('What the model can take; 65,536 unless given.'),
-      fraction: z
-        .number()
-        .optional()
-        .describe('The part of it that a conversation may fill; 0.65 unless given.'),
-    })
-    .optional()
-    .describe('The most that one result puts before the model: its beginning and its end.'),
-  'stall-recovery': z
-    .strictObject({
-      retries: any.describe('1 unless given.'),
-      firstByteMs: some.describe('Until an answer begins; 300,000 unless given.'),
-      idleMs: some.describe('Between two parts of an answer; 120,000 unless given.'),
-    })
-    .optional()
-    .describe('Sends a request again whose answer did not begin or stood still.'),
-  'idle-done': z
-    .strictObject({
-      verify: z
-        .string()
-        .min(1)
-        .optional()
-        .describe(
-          'The beginning of the command that checks the work; any that is no mere look unless given.',
-        ),
-      compactions: any.describe('2 unless given.'),
-      turns: some.describe('Turns in a row of text alone; 3 unless given.'),
-    })
-    .optional()
-    .describe(
-      'Lets a run end without the token of completion once its work is changed, checked and only talked of.',
-    ),
-});
 
 /** Those that hold where a person is in the conversation: who answers for the end there needs no token. */
 export function policiesFor(policies: Policies, interactive: boolean): Policies {

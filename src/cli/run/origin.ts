@@ -1,6 +1,6 @@
 /** What a session keeps of how it was started, so that `writ runs resume` can build the same harness again. */
 import { z } from 'zod';
-import { policiesForm } from '../../compose/policies.ts';
+import { policiesForm } from '../../compose/load/policies-form.ts';
 import { surfaceModes } from '../../compose/surface/mode.ts';
 import type { Store } from '../../ledger/store.ts';
 import { wireNames } from '../../native/model/wire-names.ts';

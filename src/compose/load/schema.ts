@@ -8,8 +8,8 @@ import { fragmentLayers } from '../agent.ts';
 import type { ComposeError } from '../errors.ts';
 import { factTypes } from '../facts.ts';
 import { namingMend } from '../nearest.ts';
-import { policiesForm } from '../policies.ts';
 import { surfaceModes } from '../surface/mode.ts';
+import { policiesForm } from './policies-form.ts';
 import type { Path, YamlMap } from './yaml.ts';
 
 /** Names of agents, fragments, profiles, capabilities and servers. */
