@@ -4,9 +4,9 @@ import type { AssistantMessage, Message, SystemMessage, ToolCall, ToolSchema } f
 import { replayedBlocks } from './anthropic-blocks.ts';
 import { MessagesReader } from './anthropic-reader.ts';
 import { argumentsText } from './arguments-text.ts';
-import { WireError } from './errors.ts';
 import { responseFault } from './fault.ts';
 import { jsonText, parameterFields } from './json-text.ts';
+import { type Group, groupsOf, tail } from './message-groups.ts';
 import type { BodyParts, Wire } from './wire.ts';
 
 /** Sent where no output limit is given, because this protocol needs one; every model since Claude 3.5 allows as many. */
@@ -40,9 +40,7 @@ const heads = {
   user: '{"role":"user","content":[',
   assistant: '{"role":"assistant","content":[',
 } as const;
-const tail = ']}';
 type Role = keyof typeof heads;
-const roles: readonly Role[] = ['system', 'user', 'assistant'];
 
 function messageText(message: Message): string {
   switch (message.role) {
@@ -110,8 +108,8 @@ function toolJson({ name, description, parameters }: ToolSchema): Json {
 const written = new Set(['model', 'max_tokens', 'system', 'tools', 'messages', 'stream', 'cache_control']);
 
 function bodyText(parts: BodyParts): string {
-  const groups = groupsOf(parts.messages);
-  const system = groups.filter(({ role }) => role === 'system').flatMap(({ blocks }) => blocks);
+  const groups = groupsOf(parts.messages, heads, 'Anthropic Messages');
+  const system = groups.filter(({ role }) => role === 'system').flatMap(({ parts: blocks }) => blocks);
   const conversation = groups.filter(({ role }) => role !== 'system');
   const taken = marksIn(system) + (parts.tools === '' ? 0 : 1);
   const { tool_choice: choice, ...others } = parts.parameters;
@@ -129,35 +127,15 @@ function bodyText(parts: BodyParts): string {
   return `{${fields.join(',')}}`;
 }
 
-interface Group {
-  readonly role: Role;
-  /** The blocks of each message; those of one message stay one text. */
-  readonly blocks: string[];
-}
-
-function groupsOf(messages: readonly string[]): Group[] {
-  const groups: Group[] = [];
-  for (const message of messages) {
-    const role = roles.find((one) => message.startsWith(heads[one]));
-    if (role === undefined) throw foreign(message);
-    const blocks = message.slice(heads[role].length, -tail.length);
-    if (blocks === '') continue;
-    const last = groups.at(-1);
-    if (last?.role === role) last.blocks.push(blocks);
-    else groups.push({ role, blocks: [blocks] });
-  }
-  return groups;
-}
-
 // The newest message of the user and the one before it. The first makes the next request find all of this one; the second
 // stands where the request before had its first, so that the provider finds that one however many blocks lie between.
 // A mark is not part of what is cached: moving on, it changes nothing of what a message means to the cache.
-function conversationText(groups: readonly Group[], marks: number): string {
+function conversationText(groups: readonly Group<Role>[], marks: number): string {
   const asked = groups
     .filter(({ role }) => role === 'user')
     .slice(marks > 0 ? -Math.min(marks, 2) : groups.length);
   const texts = groups.map((group) => {
-    const blocks = asked.includes(group) ? markedLast(group.blocks) : group.blocks;
+    const blocks = asked.includes(group) ? markedLast(group.parts) : group.parts;
     return heads[group.role] + blocks.join(',') + tail;
   });
   return texts.join(',');
@@ -170,12 +148,4 @@ function markedLast(blocks: readonly string[]): string[] {
 // Inside a JSON text every quote of a value is escaped, so the mark can only stand there as a mark.
 function marksIn(blocks: readonly string[]): number {
   return blocks.reduce((sum, block) => sum + block.split(mark).length - 1, 0);
-}
-
-function foreign(message: string): WireError {
-  return new WireError(
-    'wire.foreign-message',
-    `Expected a message as Anthropic Messages writes it; found one that begins with ${JSON.stringify(message.slice(0, 60))}.`,
-    { next: 'Continue the session with the protocol it began with, or start a new one.' },
-  );
 }

@@ -27,3 +27,12 @@ export class WireError extends WritError<keyof typeof wireErrors> {
     super(wireErrors, code, message, extra);
   }
 }
+
+/** The refusal of a recorded message that the protocol has not written. */
+export function foreignMessage(protocol: string, message: string): WireError {
+  return new WireError(
+    'wire.foreign-message',
+    `Expected a message as ${protocol} writes it; found one that begins with ${JSON.stringify(message.slice(0, 60))}.`,
+    { next: 'Continue the session with the protocol it began with, or start a new one.' },
+  );
+}

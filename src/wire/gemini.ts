@@ -2,10 +2,10 @@
 import { isRecord, type Json } from '../protocol/json.ts';
 import type { AssistantMessage, Message, ToolCall, ToolSchema } from '../protocol/messages.ts';
 import { argumentsText } from './arguments-text.ts';
-import { WireError } from './errors.ts';
 import { responseFault } from './fault.ts';
 import { GeminiReader, madeIdPrefix } from './gemini-reader.ts';
 import { jsonText, parameterFields } from './json-text.ts';
+import { groupsOf, tail } from './message-groups.ts';
 import type { BodyParts, Wire } from './wire.ts';
 
 /** Makes the wire for a model by the provider's own name of it. */
@@ -29,9 +29,6 @@ const heads = {
   user: '{"role":"user","parts":[',
   model: '{"role":"model","parts":[',
 } as const;
-const tail = ']}';
-type Role = keyof typeof heads;
-const roles: readonly Role[] = ['system', 'user', 'model'];
 
 function messageText(message: Message): string {
   switch (message.role) {
@@ -104,7 +101,7 @@ const written = new Set([
 const beside = new Set(['safetySettings', 'toolConfig', 'cachedContent', 'labels']);
 
 function bodyText({ messages, tools, maxTokens, parameters }: BodyParts): string {
-  const groups = groupsOf(messages);
+  const groups = groupsOf(messages, heads, 'the Gemini API');
   const system = groups.filter(({ role }) => role === 'system').flatMap(({ parts }) => parts);
   const contents = groups
     .filter(({ role }) => role !== 'system')
@@ -124,26 +121,4 @@ function bodyText({ messages, tools, maxTokens, parameters }: BodyParts): string
     ...parameterFields(outside, written),
   ];
   return `{${fields.join(',')}}`;
-}
-
-function groupsOf(messages: readonly string[]): { readonly role: Role; readonly parts: string[] }[] {
-  const groups: { role: Role; parts: string[] }[] = [];
-  for (const message of messages) {
-    const role = roles.find((one) => message.startsWith(heads[one]));
-    if (role === undefined) throw foreign(message);
-    const parts = message.slice(heads[role].length, -tail.length);
-    if (parts === '') continue;
-    const last = groups.at(-1);
-    if (last?.role === role) last.parts.push(parts);
-    else groups.push({ role, parts: [parts] });
-  }
-  return groups;
-}
-
-function foreign(message: string): WireError {
-  return new WireError(
-    'wire.foreign-message',
-    `Expected a message as the Gemini API writes it; found one that begins with ${JSON.stringify(message.slice(0, 60))}.`,
-    { next: 'Continue the session with the protocol it began with, or start a new one.' },
-  );
 }

@@ -1,7 +1,7 @@
 /** The wire of OpenAI Responses: the conversation goes with each request, nothing of it is kept by the provider. */
 import { isRecord, type Json } from '../protocol/json.ts';
 import type { AssistantMessage, Message, ToolSchema } from '../protocol/messages.ts';
-import { WireError } from './errors.ts';
+import { foreignMessage } from './errors.ts';
 import { responseFault } from './fault.ts';
 import { jsonText, parameterFields } from './json-text.ts';
 import { ResponsesReader } from './openai-responses-reader.ts';
@@ -95,9 +95,5 @@ function bodyText(parts: BodyParts): string {
 
 function innerItems(message: string): string {
   if (/^\[(?:\{|\]$)/.test(message)) return message.slice(1, -1);
-  throw new WireError(
-    'wire.foreign-message',
-    `Expected a message as OpenAI Responses writes it; found one that begins with ${JSON.stringify(message.slice(0, 60))}.`,
-    { next: 'Continue the session with the protocol it began with, or start a new one.' },
-  );
+  throw foreignMessage('OpenAI Responses', message);
 }
