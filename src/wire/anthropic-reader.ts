@@ -51,9 +51,7 @@ export class MessagesReader implements WireReader {
       return { kind: 'cut', message, usage };
     }
     const made = this.#blocks.calls();
-    if ('problem' in made) {
-      return { kind: 'error', code: made.code, message: made.problem, usage };
-    }
+    if ('code' in made) return { kind: 'error', ...made, usage };
     const reasoning = this.#blocks.reasoning();
     return {
       kind: 'message',

@@ -1,7 +1,7 @@
 /** What the `usage` objects of an Anthropic answer say together. */
 import { isRecord } from '../protocol/json.ts';
 import { type Usage, unknownUsage } from '../protocol/usage.ts';
-import { count } from './token-count.ts';
+import { count, sum } from './token-count.ts';
 
 /**
  * The reports of one answer. Each is of the whole answer so far, so of each count the last word holds, and nothing is
@@ -37,8 +37,7 @@ export class UsageReports {
       cacheWriteTokens,
       completionTokens,
       reasoningTokens: count(details.thinking_tokens),
-      totalTokens:
-        promptTokens === null || completionTokens === null ? null : promptTokens + completionTokens,
+      totalTokens: sum(promptTokens, completionTokens),
       costUsd: null,
       costSource: 'unknown',
     };

@@ -6,16 +6,16 @@ export const callsMax = 512;
 
 export interface CallFault {
   readonly code: keyof typeof wireErrors;
-  readonly problem: string;
+  readonly message: string;
 }
 
 /** A call without an id or a name: neither is ever made up. */
-export function badCall(problem: string): CallFault {
-  return { code: 'wire.bad-response', problem };
+export function badCall(message: string): CallFault {
+  return { code: 'wire.bad-response', message };
 }
 
 /** More calls than one answer may have. */
 export const tooManyCalls: CallFault = {
   code: 'wire.too-many-calls',
-  problem: `Expected at most ${callsMax} tool calls in one answer; more came.`,
+  message: `Expected at most ${callsMax} tool calls in one answer; more came.`,
 };

@@ -5,7 +5,7 @@ import { type Usage, unknownUsage } from '../protocol/usage.ts';
 import { badCall, type CallFault, callsMax, tooManyCalls } from './call-fault.ts';
 import { errorIn, type Fault } from './fault.ts';
 import { ResponseObjects } from './response-objects.ts';
-import { count } from './token-count.ts';
+import { count, sum } from './token-count.ts';
 import type { Finish, WireDelta, WireEnd, WireReader } from './wire.ts';
 
 /**
@@ -56,10 +56,8 @@ export class GeminiReader implements WireReader {
   end(): WireEnd {
     this.#response.end();
     const usage = this.#usage;
-    const wrong = this.#response.unreadable ?? this.#fault;
+    const wrong = this.#response.unreadable ?? this.#fault ?? this.#unusable;
     if (wrong !== null) return { kind: 'error', ...wrong, usage };
-    if (this.#unusable !== null)
-      return { kind: 'error', code: this.#unusable.code, message: this.#unusable.problem, usage };
     if (this.#reason === null) {
       const message = 'The stream ended without a finish reason; the answer is not whole.';
       return { kind: 'cut', message, usage };
@@ -179,7 +177,7 @@ function finishOf(reason: string, calls: boolean): Finish {
 
 /** Cached tokens are part of the prompt's; those of thoughts stand beside the candidate's and belong to the answer. */
 function geminiUsage(usage: Record<string, unknown>): Usage {
-  const promptTokens = plus(count(usage.promptTokenCount), count(usage.toolUsePromptTokenCount) ?? 0);
+  const promptTokens = sum(count(usage.promptTokenCount), count(usage.toolUsePromptTokenCount) ?? 0);
   const total = count(usage.totalTokenCount);
   const said = count(usage.candidatesTokenCount);
   const reasoningTokens = count(usage.thoughtsTokenCount);
@@ -192,12 +190,8 @@ function geminiUsage(usage: Record<string, unknown>): Usage {
     cacheWriteTokens: null,
     completionTokens,
     reasoningTokens,
-    totalTokens: total ?? plus(promptTokens, completionTokens),
+    totalTokens: total ?? sum(promptTokens, completionTokens),
     costUsd: null,
     costSource: 'unknown',
   };
-}
-
-function plus(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a + b;
 }

@@ -51,9 +51,7 @@ export class ChatReader implements WireReader {
     const usage = this.#usage;
     const wrong = this.#response.unreadable ?? this.#fault;
     if (wrong !== null) return { kind: 'error', ...wrong, usage };
-    if (this.#calls.tooMany) {
-      return { kind: 'error', code: tooManyCalls.code, message: tooManyCalls.problem, usage };
-    }
+    if (this.#calls.tooMany) return { kind: 'error', ...tooManyCalls, usage };
     if (!this.#answered)
       return { kind: 'cut', message: 'The response ended without an answer in it.', usage };
     if (!this.#response.marked && this.#finish === null) {
@@ -61,9 +59,7 @@ export class ChatReader implements WireReader {
       return { kind: 'cut', message, usage };
     }
     const made = this.#calls.finish();
-    if ('problem' in made) {
-      return { kind: 'error', code: made.code, message: made.problem, usage };
-    }
+    if ('code' in made) return { kind: 'error', ...made, usage };
     const reasoning = this.#reasoning.finish();
     return {
       kind: 'message',

@@ -5,7 +5,7 @@ import { type Usage, unknownUsage } from '../protocol/usage.ts';
 import { badCall, type CallFault, callsMax, tooManyCalls } from './call-fault.ts';
 import { errorIn, type Fault } from './fault.ts';
 import { ResponseObjects } from './response-objects.ts';
-import { count } from './token-count.ts';
+import { count, sum } from './token-count.ts';
 import type { Finish, WireDelta, WireEnd, WireReader } from './wire.ts';
 
 /** One item of the answer as it grows. */
@@ -51,14 +51,13 @@ export class ResponsesReader implements WireReader {
     const usage = this.#usage;
     const wrong = this.#response.unreadable ?? this.#fault;
     if (wrong !== null) return { kind: 'error', ...wrong, usage };
-    if (this.#tooMany)
-      return { kind: 'error', code: tooManyCalls.code, message: tooManyCalls.problem, usage };
+    if (this.#tooMany) return { kind: 'error', ...tooManyCalls, usage };
     if (!this.#ended) {
       const message = 'The stream ended without the event that ends a response; the answer is not whole.';
       return { kind: 'cut', message, usage };
     }
     const made = this.#calls();
-    if ('problem' in made) return { kind: 'error', code: made.code, message: made.problem, usage };
+    if ('code' in made) return { kind: 'error', ...made, usage };
     const reasoning = this.#reasoning();
     return {
       kind: 'message',
@@ -232,7 +231,6 @@ function responsesUsage(usage: Record<string, unknown>): Usage {
   const output = isRecord(usage.output_tokens_details) ? usage.output_tokens_details : {};
   const promptTokens = count(usage.input_tokens);
   const completionTokens = count(usage.output_tokens);
-  const sum = promptTokens === null || completionTokens === null ? null : promptTokens + completionTokens;
   return {
     modelCalls: 1,
     promptTokens,
@@ -240,7 +238,7 @@ function responsesUsage(usage: Record<string, unknown>): Usage {
     cacheWriteTokens: null,
     completionTokens,
     reasoningTokens: count(output.reasoning_tokens),
-    totalTokens: count(usage.total_tokens) ?? sum,
+    totalTokens: count(usage.total_tokens) ?? sum(promptTokens, completionTokens),
     costUsd: null,
     costSource: 'unknown',
   };

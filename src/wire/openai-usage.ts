@@ -1,7 +1,7 @@
 /** What an OpenAI-shaped `usage` object says, as far as it can be believed. */
 import { isRecord } from '../protocol/json.ts';
 import { type Usage, unknownUsage } from '../protocol/usage.ts';
-import { count } from './token-count.ts';
+import { count, sum } from './token-count.ts';
 
 /**
  * The usage of one call. In this shape cached tokens are part of `prompt_tokens` and reasoning tokens part of
@@ -14,7 +14,6 @@ export function openaiUsage(usage: unknown): Usage {
   const completion = isRecord(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
   const promptTokens = count(usage.prompt_tokens);
   const completionTokens = count(usage.completion_tokens);
-  const sum = promptTokens === null || completionTokens === null ? null : promptTokens + completionTokens;
   const cost = usage.cost;
   const costUsd = typeof cost === 'number' && Number.isFinite(cost) && cost >= 0 ? cost : null;
   return {
@@ -25,7 +24,7 @@ export function openaiUsage(usage: unknown): Usage {
     cacheWriteTokens: count(prompt.cache_write_tokens),
     completionTokens,
     reasoningTokens: count(completion.reasoning_tokens),
-    totalTokens: count(usage.total_tokens) ?? sum,
+    totalTokens: count(usage.total_tokens) ?? sum(promptTokens, completionTokens),
     costUsd,
     costSource: costUsd === null ? 'unknown' : 'reported',
   };

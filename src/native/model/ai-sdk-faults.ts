@@ -141,8 +141,7 @@ export function endFault(asking: SdkAsking, finish: LanguageModelV3FinishReason 
 
 /** An answer with more calls than one may have. */
 export function tooManyFault(asking: SdkAsking): Fault {
-  const { code, problem } = tooManyCalls;
-  return answerFault(askedOf(asking, null), { kind: 'error', code, message: problem, usage: noneSaid });
+  return answerFault(askedOf(asking, null), { kind: 'error', ...tooManyCalls, usage: noneSaid });
 }
 
 /** A setting was dropped where that is not wanted. */
