@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { NonDispatch } from '../protocol/effect.ts';
-import { isTransportFault, provenUnavailable, soleProof } from './error-graph.ts';
+import { isTransportFault, soleProof } from './error-graph.ts';
 import { isCommandId, type Locator, locatorText } from './locator.ts';
 import type { CommandSpec, Sandbox } from './sandbox.ts';
 import type { StartOutcome } from './start-outcome.ts';
@@ -86,15 +86,18 @@ async function lookAfter(
 
 function notSent(thrown: unknown, signal: AbortSignal): StartOutcome {
   if (signal.aborted) return cancelled();
-  const proof = soleProof(thrown);
-  if (proof?.kind === 'rejected')
-    return { outcome: 'rejected', code: proof.code, message: messageOf(thrown) };
-  if (proof?.kind === 'not-dispatched') return notDispatched(proof.why, messageOf(thrown));
-  if (provenUnavailable(thrown) || isTransportFault(thrown)) return unavailable(messageOf(thrown));
-  return notDispatched('invalid', messageOf(thrown));
+  const message = messageOf(thrown);
+  return (
+    provenEnd(thrown) ?? (isTransportFault(thrown) ? unavailable(message) : notDispatched('invalid', message))
+  );
 }
 
 function sent(thrown: unknown, locator: Locator): StartOutcome {
+  return provenEnd(thrown) ?? { outcome: 'unknown', locator, message: messageOf(thrown) };
+}
+
+/** The end that the sandbox itself has proven; null where it has proven none. */
+function provenEnd(thrown: unknown): StartOutcome | null {
   const proof = soleProof(thrown);
   const message = messageOf(thrown);
   switch (proof?.kind) {
@@ -106,7 +109,7 @@ function sent(thrown: unknown, locator: Locator): StartOutcome {
       return notDispatched(proof.why, message);
     case 'unknown':
     case undefined:
-      return { outcome: 'unknown', locator, message };
+      return null;
   }
 }
 
