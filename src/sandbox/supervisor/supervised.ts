@@ -11,7 +11,7 @@ import { claimFolder } from './forestall.ts';
 import { type Launched, launchSupervisor, supervisorProgram } from './launch.ts';
 import { observer } from './observe.ts';
 
-export interface SupervisedOptions extends Pick<Sandbox, 'name' | 'confines' | 'prepare'> {
+export interface SupervisedOptions extends Pick<Sandbox, 'name' | 'confines'> {
   /** The folder in which commands may work. */
   readonly workspace: string;
   /** A folder of this user for the state and output of commands; made if it is not there. */
@@ -45,10 +45,9 @@ export function supervised(options: SupervisedOptions): Sandbox {
     name,
     confines,
     ...observe,
-    async prepare(spec, signal) {
+    async prepare(spec) {
       if (closed) throw startFault({ kind: 'not-dispatched', why: 'closed' }, 'The sandbox is closed.');
       await folderBeneath(workspace, spec.cwd);
-      await options.prepare(spec, signal);
     },
     async dispatch(spec, locator, signal) {
       const { id } = locator;
@@ -58,8 +57,6 @@ export function supervised(options: SupervisedOptions): Sandbox {
       const { owner, stdin, lifetimeMs, outputBytesMax } = spec;
       const launch = { id, sandbox: name, owner, argv, cwd, env, stdin, lifetimeMs, outputBytesMax, wrapper };
       const stop = AbortSignal.any([signal, AbortSignal.timeout(startMs)]);
-      // Until its release a supervisor runs nothing: whatever fails here, nothing was started.
-      const proof = { kind: 'not-dispatched', why: signal.aborted ? 'cancelled' : 'closed' } as const;
       try {
         const { launched, first } = await launchSupervisor(program, folder, launch, stop);
         if (first?.ready === true) {
@@ -70,13 +67,14 @@ export function supervised(options: SupervisedOptions): Sandbox {
         const why = typeof first?.message === 'string' ? first.message : 'The supervisor did not begin.';
         throw new Error(why);
       } catch (thrown) {
+        // Until its release a supervisor runs nothing: whatever fails here, nothing was started.
         await rm(folder, { recursive: true, force: true });
         if (signal.aborted)
           throw startFault(
             { kind: 'not-dispatched', why: 'cancelled' },
             'It was cancelled before it was released.',
           );
-        throw startFault(proof, messageOf(thrown), thrown);
+        throw startFault({ kind: 'not-dispatched', why: 'closed' }, messageOf(thrown), thrown);
       }
     },
     async release(locator, signal) {

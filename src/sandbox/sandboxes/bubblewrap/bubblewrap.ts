@@ -36,7 +36,6 @@ export function bubblewrap({ workspace, folder, env, network = false }: Bubblewr
     workspace,
     folder,
     // A sandbox that breaks later shows by its missing sign: see the shim of its argv.
-    prepare: async () => {},
     wrap: ({ argv, env: own }, cwd) => ({
       argv: bubblewrapArgv(program, confinementOf(workspace, cwd, network), argv),
       cwd: '/',

@@ -11,7 +11,7 @@ export interface LocalOptions {
 }
 
 /** What a command gets of the environment. No key stands in one of these. */
-export const passedVariables = [
+const passedVariables = [
   'PATH',
   'HOME',
   'USER',
@@ -34,7 +34,6 @@ export function local({ workspace, folder, env }: LocalOptions): Sandbox {
     confines: { files: false, network: false, processes: false },
     workspace,
     folder,
-    prepare: async () => {},
     wrap: ({ argv, env: own }, cwd) => ({ argv, cwd, env: { ...passed, ...own }, wrapper: null }),
   });
 }
