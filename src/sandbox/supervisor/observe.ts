@@ -1,6 +1,6 @@
 /** Looking at commands on this machine and ending them, from any process and also when their supervisor is gone. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../errors.ts';
@@ -151,13 +151,10 @@ function ended(receipt: EndReceipt) {
 async function endWithout(folder: string, state: CommandState, graceMs: number) {
   const { leader, mark, wrapper, stdinBytes, startedAtMs } = state;
   const survivors = await endAll({ leader, mark }, { graceMs, killMs, wrapper });
-  const size = async (name: 'stdout' | 'stderr') => {
-    const { next } = await readStream(join(folder, commandFiles[name]), Number.MAX_SAFE_INTEGER, {
-      bytesMax: 64,
-      ended: true,
-    });
-    return { bytes: next === Number.MAX_SAFE_INTEGER ? 0 : next, dropped: 0 };
-  };
+  const kept = (name: 'stdout' | 'stderr') => ({
+    bytes: statSync(join(folder, commandFiles[name]), { throwIfNoEntry: false })?.size ?? 0,
+    dropped: 0,
+  });
   const receipt: EndReceipt = {
     id: randomBytes(16).toString('hex'),
     // Also where the record says idle: it may be one that could not be replaced. Only its supervisor knew.
@@ -167,8 +164,8 @@ async function endWithout(folder: string, state: CommandState, graceMs: number) 
     by: 'cancel',
     leftovers: [],
     survivors,
-    stdout: await size('stdout'),
-    stderr: await size('stderr'),
+    stdout: kept('stdout'),
+    stderr: kept('stderr'),
     stdinBytes,
     startedAtMs,
     endedAtMs: Date.now(),
