@@ -1,5 +1,6 @@
 /** What a model reads of a command: its state in a head that no output can forge, then the output between marks that it cannot hold. */
 import { sha256 } from '../digest.ts';
+import { commandIdForm } from './locator.ts';
 import { type CommandStatus, exitCodeOf, type ProcessName, type StreamPage } from './sandbox.ts';
 
 /** What the head of a text says; `absent` where there is none, `invalid` where it is not one that was written here. */
@@ -87,7 +88,9 @@ function markFor(output: string): string {
   }
 }
 
-const headForm = /^\[command ([a-z0-9][a-z0-9_-]{7,63}) (running|lost|ended exit=(unseen|0|[1-9]\d{0,8}))\]$/;
+const headForm = new RegExp(
+  `^\\[command (${commandIdForm}) (running|lost|ended exit=(unseen|0|[1-9]\\d{0,8}))\\]$`,
+);
 const outputForm = /^\[output ([0-9a-f]{12}) stdout=[\d,-]+\+? stderr=[\d,-]+\+?\]$/;
 
 /** Reads the head of a text that `bannerText` wrote. What stands in the output changes nothing of it. */

@@ -14,12 +14,12 @@ export interface Locator {
   readonly route?: Route;
 }
 
-// The id is the name of a folder and a word of a command line: nothing that either could read otherwise.
-const idForm = '[a-z0-9][a-z0-9_-]{7,63}';
+/** The id is the name of a folder and a word of a command line: nothing that either could read otherwise. */
+export const commandIdForm = '[a-z0-9][a-z0-9_-]{7,63}';
 const locatorForm = new RegExp(
-  `^([a-z][a-z0-9-]{0,31})/(${idForm})(?:@([A-Za-z0-9][A-Za-z0-9._-]{0,63}):(0|[1-9][0-9]{0,14}))?$`,
+  `^([a-z][a-z0-9-]{0,31})/(${commandIdForm})(?:@([A-Za-z0-9][A-Za-z0-9._-]{0,63}):(0|[1-9][0-9]{0,14}))?$`,
 );
-const idOnly = new RegExp(`^${idForm}$`);
+const idOnly = new RegExp(`^${commandIdForm}$`);
 
 /** True for what may stand as the id of a command. */
 export function isCommandId(id: string): boolean {

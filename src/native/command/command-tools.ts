@@ -1,4 +1,5 @@
 /** The tools that go on with a command that was started: read, wait, write and cancel, in this run, a later one or after a crash. */
+import { commandIdForm } from '../../sandbox/locator.ts';
 import { listCommands, observer } from '../../sandbox/supervisor/observe.ts';
 import { defineTool, failed } from '../tool/define-tool.ts';
 import { readOptions } from '../tool/options.ts';
@@ -20,7 +21,7 @@ export interface CommandToolOptions {
 
 const command = {
   type: 'string',
-  pattern: '^[a-z0-9][a-z0-9_-]{7,63}$',
+  pattern: `^${commandIdForm}$`,
   description: 'The ID in the head of what command_start returned.',
 } as const;
 const from = {
