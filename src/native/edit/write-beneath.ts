@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { systemCode } from '../../errors.ts';
-import { openBeneath, type PathRefusal, pathFault, resolveBeneath } from '../tool/confine.ts';
+import { openBeneath, type PathRefusal, pathFault, placeOf, resolveBeneath } from '../tool/confine.ts';
 import { failed, type ToolEnding } from '../tool/define-tool.ts';
 import type { ToolErrorCode } from '../tool/errors.ts';
 import { isClosed } from '../tool/project-read.ts';
@@ -83,8 +83,7 @@ export async function writeTarget(
     if (!parent.ok) return parent;
     try {
       // By the descriptor of the folder, which was looked at: a folder swapped for a link meanwhile leads nowhere.
-      const place = process.platform === 'linux' ? `/proc/self/fd/${parent.file.fd}` : parent.real;
-      return (await replace(join(place, basename(target.inside)), target, bytes))
+      return (await replace(join(placeOf(parent), basename(target.inside)), target, bytes))
         ? { ok: true }
         : refuse('edit.changed', `${path} was changed by something else meanwhile; nothing was written.`);
     } finally {
@@ -122,9 +121,8 @@ async function makeFolder(root: string, folder: string) {
   const parts = folder === '.' ? [] : folder.split('/');
   let parent = await openBeneath(root, '.');
   for (let depth = 1; parent.ok && depth <= parts.length; depth += 1) {
-    const place = process.platform === 'linux' ? `/proc/self/fd/${parent.file.fd}` : parent.real;
     try {
-      await mkdir(join(place, parts[depth - 1] ?? ''), { mode: 0o777 });
+      await mkdir(join(placeOf(parent), parts[depth - 1] ?? ''), { mode: 0o777 });
     } catch (thrown) {
       if (systemCode(thrown) !== 'EEXIST') throw thrown;
     } finally {

@@ -84,6 +84,14 @@ export async function openBeneath(root: string, path: string): Promise<PathRefus
   }
 }
 
+/**
+ * A path to what was opened: by its descriptor where the system allows it, so that what takes its place meanwhile is not
+ * met instead.
+ */
+export function placeOf({ file, real }: Pick<OpenedPath, 'file' | 'real'>): string {
+  return process.platform === 'linux' ? `/proc/self/fd/${file.fd}` : real;
+}
+
 async function liesBeneath(root: string, file: FileHandle, stats: Stats, real: string): Promise<boolean> {
   const opened = await readlink(`/proc/self/fd/${file.fd}`).catch(() => null);
   if (opened !== null) return opened === real;

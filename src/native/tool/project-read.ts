@@ -2,7 +2,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { type FileHandle, opendir } from 'node:fs/promises';
 import type { ExactJson } from '../../protocol/json.ts';
-import { type OpenedPath, openBeneath, pathFault } from './confine.ts';
+import { type OpenedPath, openBeneath, pathFault, placeOf } from './confine.ts';
 import { defineTool, failed, type ToolEnding } from './define-tool.ts';
 import { ToolError } from './errors.ts';
 import { readOptions } from './options.ts';
@@ -148,9 +148,7 @@ async function readNames(
 ): Promise<ExactJson | ToolEnding> {
   const names: string[] = [];
   let more = false;
-  // By descriptor where the system allows it, so that a folder swapped meanwhile is not listed instead.
-  const place = process.platform === 'linux' ? `/proc/self/fd/${folder.file.fd}` : folder.real;
-  for await (const entry of await opendir(place)) {
+  for await (const entry of await opendir(placeOf(folder))) {
     signal.throwIfAborted();
     if (names.length >= namesSeenMax) {
       more = true;

@@ -7,7 +7,7 @@ import { defaultContextLimits, openPace, type Pace } from '../context/limits.ts'
 import { compilePattern, type Pattern } from '../context/pattern.ts';
 import { searchText } from '../context/search.ts';
 import { indexText } from '../context/text-index.ts';
-import { type OpenedPath, openBeneath, pathFault } from './confine.ts';
+import { type OpenedPath, openBeneath, pathFault, placeOf } from './confine.ts';
 import { defineTool, failed, type ToolEnding } from './define-tool.ts';
 import { readOptions } from './options.ts';
 import { closed, isClosed, workspaceRoot } from './project-read.ts';
@@ -180,10 +180,8 @@ async function entriesOf(
 ): Promise<{ readonly name: string; readonly isFolder: boolean }[]> {
   try {
     if (!opened.stats.isDirectory()) return [];
-    // By descriptor where the system allows it, so that a folder swapped meanwhile is not listed instead.
-    const place = process.platform === 'linux' ? `/proc/self/fd/${opened.file.fd}` : opened.real;
     const entries: { name: string; isFolder: boolean }[] = [];
-    for await (const entry of await opendir(place)) {
+    for await (const entry of await opendir(placeOf(opened))) {
       if (entry.isFile() || entry.isDirectory())
         entries.push({ name: entry.name, isFolder: entry.isDirectory() });
     }
