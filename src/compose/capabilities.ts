@@ -1,6 +1,6 @@
 /** Which capabilities a session holds: a starting point, what a deployment, a workspace and a parent allow, and what was asked. */
 import { ComposeError } from './errors.ts';
-import { namingMend } from './nearest.ts';
+import { unknownName } from './nearest.ts';
 
 /** `all`, `none`, the names that are on, or a starting point with names turned on and off. */
 export type CapabilityRequest =
@@ -46,7 +46,8 @@ export function resolveCapabilities(
   const { from, set: asked } = formOf(request);
   for (const { name, by } of implied) if (asked[name] === false) throw conflict(name, by);
   const set = { ...asked, ...Object.fromEntries(implied.map(({ name }) => [name, true])) };
-  for (const name of Object.keys(set)) mustBeKnown(name, known);
+  for (const name of Object.keys(set))
+    if (!known.includes(name)) throw unknownName('capability', name, known);
   const gone = new Map(unavailable.map(({ name, by }) => [name, by]));
   for (const [name, on] of Object.entries(set)) if (on) mustBeFree(name, gone, parent);
   const start = from === 'all' ? known : from === 'none' ? [] : from.agent;
@@ -80,14 +81,6 @@ function formOf(request: CapabilityRequest): Exclude<CapabilityRequest, string |
   if (typeof request === 'string') return { from: request, set: {} };
   if ('from' in request) return request;
   return { from: 'none', set: Object.fromEntries(request.map((name) => [name, true])) };
-}
-
-function mustBeKnown(name: string, known: readonly string[]): void {
-  if (known.includes(name)) return;
-  throw new ComposeError('compose.unknown-name', `No capability is called '${name}'.`, {
-    next: namingMend(name, known),
-    details: { capability: name },
-  });
 }
 
 function mustBeFree(

@@ -1,4 +1,5 @@
 /** The right name for a misspelt one. */
+import { ComposeError } from './errors.ts';
 
 /** The candidate with the fewest edits, if they are few enough to be a slip of the hand; else undefined. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
@@ -18,6 +19,14 @@ export function namingMend(name: string, candidates: Iterable<string>): string {
   const near = nearest(name, all);
   if (near !== undefined) return `Write '${near}'.`;
   return all.length === 0 ? 'Leave it out: there are none.' : `Use one of: ${all.join(', ')}.`;
+}
+
+/** The error for a name that there is not. */
+export function unknownName(what: string, name: string, known: Iterable<string>): ComposeError {
+  return new ComposeError('compose.unknown-name', `No ${what} is called '${name}'.`, {
+    next: namingMend(name, known),
+    details: { [what]: name },
+  });
 }
 
 // Optimal string alignment: insert, delete, replace, and the swap of two neighbours, which is the commonest slip.

@@ -16,15 +16,9 @@ import {
   parseFactText,
   type StatedFacts,
 } from './facts.ts';
+import { unknownName } from './nearest.ts';
 import { readGit } from './probes/git.ts';
-import {
-  factReader,
-  fragmentsOf,
-  isReplaced,
-  type SessionTexts,
-  type Situation,
-  unknownName,
-} from './situation.ts';
+import { factReader, fragmentsOf, isReplaced, type SessionTexts, type Situation } from './situation.ts';
 import { chooseSkills, type Skill } from './skills.ts';
 import { branchOf, type Piece } from './template.ts';
 

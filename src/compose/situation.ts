@@ -1,9 +1,8 @@
 /** The situation of one session as a value: its facts, each with its source, and the texts and skills given for it. */
 import type { Agent, Fragment } from './agent.ts';
 import type { ReadFact } from './conditions.ts';
-import { ComposeError } from './errors.ts';
 import type { Fact } from './facts.ts';
-import { namingMend } from './nearest.ts';
+import { unknownName } from './nearest.ts';
 import type { Skill } from './skills.ts';
 
 /** Texts given for the session; a blank one is none. */
@@ -47,12 +46,4 @@ export function isReplaced(fragment: Fragment, texts: SessionTexts): boolean {
 /** True for a text with more in it than blank space. */
 export function hasText(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== '';
-}
-
-/** The error for a name that the agent does not have. */
-export function unknownName(what: string, name: string, known: Iterable<string>): ComposeError {
-  return new ComposeError('compose.unknown-name', `No ${what} is called '${name}'.`, {
-    next: namingMend(name, known),
-    details: { [what]: name },
-  });
 }

@@ -1,6 +1,6 @@
 /** Skills: which of those that a session's sources offer are chosen, and the index that tells a model of them. */
 import { ComposeError } from './errors.ts';
-import { namingMend } from './nearest.ts';
+import { unknownName } from './nearest.ts';
 import { oneLine } from './outside-text.ts';
 
 /** Where a skill may come from; of two equal ones the later source stands. */
@@ -31,12 +31,7 @@ export function chooseSkills(wanted: WantedSkills, offered: readonly Skill[]): r
   const names = new Set(wanted === 'all' ? known : [...wanted, ...given]);
   return [...names].sort().map((name) => {
     const same = offered.filter((skill) => skill.name === name);
-    if (same.length === 0) {
-      throw new ComposeError('compose.unknown-name', `No skill is called '${name}'.`, {
-        next: namingMend(name, known),
-        details: { skill: name },
-      });
-    }
+    if (same.length === 0) throw unknownName('skill', name, known);
     return lastOf(same);
   });
 }

@@ -1,11 +1,10 @@
 /** An agent with fragments that a program defined: a new agent value, in which they stand like those of its folder. */
-import { type Agent, declarationOf, type Fragment, factTypesOf } from './agent.ts';
+import { type Agent, declarationOf, type Fragment, factsReadBy, factTypesOf } from './agent.ts';
 import { type CompileCondition, conditionCompiler } from './conditions.ts';
 import type { DefinedFragment } from './define-fragment.ts';
 import { ComposeError, TextFault } from './errors.ts';
-import type { FactDeclaration } from './facts.ts';
+import { unknownName } from './nearest.ts';
 import { trimBlank } from './outside-text.ts';
-import { unknownName } from './situation.ts';
 
 /**
  * The agent with these fragments at the end of every profile, in their order; the one given stays as it is. Throws
@@ -24,7 +23,11 @@ export function withFragments(agent: Agent, extra: readonly DefinedFragment[]): 
         details: { fragment: defined.id },
       });
     const fragment = fragmentOf(defined, agent, compile);
-    for (const { name, declaration } of declared(fragment, agent)) facts.set(name, declaration);
+    // Facts such as `env.CI` are declared by being read.
+    for (const name of factsReadBy(fragment)) {
+      const declaration = declarationOf(agent, name);
+      if (declaration !== undefined) facts.set(name, declaration);
+    }
     fragments.set(defined.id, fragment);
   }
   const ids = extra.map(({ id }) => id);
@@ -62,13 +65,4 @@ function condition(id: string, source: string, compile: CompileCondition) {
       details: { fragment: id, offset: thrown.offset },
     });
   }
-}
-
-/** Facts that are declared by being read, such as `env.CI`. */
-function declared(fragment: Fragment, agent: Agent) {
-  const names = [...(fragment.when?.facts ?? []), ...(fragment.render?.facts ?? [])];
-  return names.flatMap((name): { name: string; declaration: FactDeclaration }[] => {
-    const declaration = declarationOf(agent, name);
-    return declaration === undefined ? [] : [{ name, declaration }];
-  });
 }
