@@ -328,7 +328,8 @@ function member(
   };
 }
 
-const textTests: Readonly<Record<string, (text: string, part: string) => boolean>> = {
+/** The questions about texts, by the method that asks. */
+export const textTests: Readonly<Record<string, (text: string, part: string) => boolean>> = {
   startsWith: (text, part) => text.startsWith(part),
   endsWith: (text, part) => text.endsWith(part),
   contains: (text, part) => text.includes(part),

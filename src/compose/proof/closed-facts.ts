@@ -1,14 +1,9 @@
 /** Conditions that compare a fact of few values with something that it never is: they are decided before anything is known. */
 import type { Agent, Fragment } from '../agent.ts';
+import { textTests } from '../conditions.ts';
 import type { Piece } from '../template.ts';
 import { cutsOf, modes } from './fact-values.ts';
 import { type Finding, finding } from './finding.ts';
-
-const textTests: Readonly<Record<string, (value: string, part: string) => boolean>> = {
-  startsWith: (value, part) => value.startsWith(part),
-  endsWith: (value, part) => value.endsWith(part),
-  contains: (value, part) => value.includes(part),
-};
 
 /**
  * Fragments whose conditions, or those of their templates, compare the mode with what is no mode. `lineOf` is the line of
