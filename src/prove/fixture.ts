@@ -46,8 +46,17 @@ export async function treeDigest(folder: string, links: 'count' | 'refuse'): Pro
   return jsonDigest(rows.sort());
 }
 
-/** The digest of a workspace; an item without one has the digest of nothing. */
-export async function workspaceDigest(workspace: string | null): Promise<Digest> {
+/** Digests workspaces, each folder once: most items share one. An item without one has the digest of nothing. */
+export function workspaceDigests(): (workspace: string | null) => Promise<Digest> {
+  const known = new Map<string | null, Promise<Digest>>();
+  return async (workspace) => {
+    const digest = known.get(workspace) ?? workspaceDigest(workspace);
+    known.set(workspace, digest);
+    return digest;
+  };
+}
+
+async function workspaceDigest(workspace: string | null): Promise<Digest> {
   return workspace === null ? sha256('') : treeDigest(workspace, 'refuse');
 }
 

@@ -5,7 +5,7 @@ import type { Json } from '../protocol/json.ts';
 import type { Arm, ArmHarness } from './arm.ts';
 import { ProveError } from './errors.ts';
 import type { Experiment } from './experiment.ts';
-import { treeDigest, workspaceDigest } from './fixture.ts';
+import { treeDigest, workspaceDigests } from './fixture.ts';
 import type { GraderFile, MetricFile } from './form.ts';
 import type { Grader } from './grade/grader.ts';
 import { type Better, betterOf } from './metric.ts';
@@ -157,6 +157,7 @@ export async function registrationOf(
   }
   const alpha = written.alpha ?? 0.05;
   const { repeats, seed, resamples = usualResamples } = written;
+  const digestOf = workspaceDigests();
   const design = designOf({ items, repeats, seed, alpha, resamples }, assumedOf(experiment));
   const registration: Registration = {
     format: 'writ-registration/1',
@@ -168,7 +169,7 @@ export async function registrationOf(
     cell: written.cell,
     scope: written.scope ?? [],
     items: await Promise.all(
-      items.map(async ({ workspace, ...item }) => ({ ...item, workspace: await workspaceDigest(workspace) })),
+      items.map(async ({ workspace, ...item }) => ({ ...item, workspace: await digestOf(workspace) })),
     ),
     repeats,
     blocking: written.blocking,

@@ -6,7 +6,7 @@ import { isRecord } from '../protocol/json.ts';
 import { ProveError } from './errors.ts';
 import type { Item } from './experiment.ts';
 import type { ExperimentRun, RunSummary, TrialStamp } from './experiment-run.ts';
-import { freshWorkspace, workspaceDigest } from './fixture.ts';
+import { freshWorkspace, workspaceDigests } from './fixture.ts';
 import type { Grade } from './grade/grader.ts';
 import { gradeLeft } from './grade-left.ts';
 import { type ExperimentState, gradeEntry, type Journal } from './journal.ts';
@@ -200,8 +200,9 @@ type Environments = (trial: TrialKey, seen: Pick<Measured, 'projection' | 'harne
 
 /** Digests over all that surrounds a trial and is none of its text. */
 async function environmentsOf(run: ExperimentRun, { registration }: ExperimentState): Promise<Environments> {
+  const digestOf = workspaceDigests();
   const workspaces = new Map<string, Digest>();
-  for (const item of run.items) workspaces.set(item.id, await workspaceDigest(item.workspace));
+  for (const item of run.items) workspaces.set(item.id, await digestOf(item.workspace));
   return ({ item, side }, { projection, harnessVersion }) =>
     jsonDigest({
       ...run.build,
