@@ -32,6 +32,18 @@ export function outcomeOf(
   return { outcome: 'agent-failure', reason: code ?? status };
 }
 
+/** Judges trials that are given in the order in which they ended: what one was answered is seen before for the next. */
+export function judgeInOrder(
+  registration: Registration,
+): (trial: Measured & { readonly side: Side }) => Verdict {
+  const seen = new Set<string>();
+  return (trial) => {
+    const verdict = outcomeOf(registration, trial.side, trial, seen);
+    for (const response of trial.responses) seen.add(response);
+    return verdict;
+  };
+}
+
 /** Whether a code is nobody's answer by the registered rules; `model.*` stands for all of a family. */
 export function isOutage({ errors }: Pick<Registration, 'errors'>, code: string): boolean {
   return errors.outage.some((rule) =>

@@ -6,7 +6,7 @@ import type { ArmHarness } from './arm.ts';
 import { type Claim, claimsOf, claimText } from './claims.ts';
 import { ProveError } from './errors.ts';
 import { type Deviation, type ExperimentState, gradedRows, type Journal } from './journal.ts';
-import { outcomeOf } from './outcome.ts';
+import { judgeInOrder } from './outcome.ts';
 import { planTrials } from './plan.ts';
 import { notRegistered } from './register.ts';
 import { type Build, differences, plain, type Registration, registrationDigest } from './registration.ts';
@@ -83,12 +83,9 @@ export async function makeReport(journal: Journal, { clock, present }: ReportOpt
 
 /** The rows as they are published: with the registered grader's grades, and judged by the registered rules in their order. */
 export function reportRows(state: ExperimentState): readonly TrialRow[] {
-  const seen = new Set<string>();
-  return gradedRows(state, state.registration.grader.digest).map((row) => {
-    const verdict = outcomeOf(state.registration, row.side, row, seen);
-    for (const response of row.responses) seen.add(response);
-    return { ...row, ...verdict };
-  });
+  const { registration } = state;
+  const judge = judgeInOrder(registration);
+  return gradedRows(state, registration.grader.digest).map((row) => ({ ...row, ...judge(row) }));
 }
 
 /** Why a report by now is a look before the end; undefined at the end. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { jsonDigest } from '../digest.ts';
 import { WritError } from '../errors.ts';
 import { ProveError } from './errors.ts';
-import { outcomeOf } from './outcome.ts';
+import { judgeInOrder } from './outcome.ts';
 import { planTrials } from './plan.ts';
 import { designOf, differences, registrationDigest, usualOutcomes } from './registration.ts';
 import { derivedOf, type Report } from './report.ts';
@@ -120,10 +120,9 @@ function planFault({ registration, trials }: Report): string {
 }
 
 function outcomeFault({ registration, trials }: Report): string {
-  const seen = new Set<string>();
+  const judge = judgeInOrder(registration);
   for (const row of trials) {
-    const { outcome, reason } = outcomeOf(registration, row.side, row, seen);
-    for (const response of row.responses) seen.add(response);
+    const { outcome, reason } = judge(row);
     if (outcome !== row.outcome || reason !== row.reason)
       return `${named(row)} is ${outcome}, it says ${row.outcome}`;
   }
