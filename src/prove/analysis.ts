@@ -23,8 +23,14 @@ import {
   survivalBootstrap,
 } from './statistics/survival.ts';
 import { type ArmTotals, armTotals, type ManipulationCheck, manipulationCheck } from './statistics/totals.ts';
-import { type MissingReport, type PairedTable, pairTrials, type Side } from './statistics/trials.ts';
-import { keyOf, type TrialOutcome, type TrialRow } from './trial.ts';
+import {
+  type MissingReport,
+  type PairedTable,
+  type TrialRow as PairingRow,
+  pairTrials,
+  type Side,
+} from './statistics/trials.ts';
+import { isResult, keyOf, type TrialOutcome, type TrialRow } from './trial.ts';
 
 /** All numbers of one metric. Null where no pair is left to compare. */
 export interface MetricAnalysis {
@@ -89,11 +95,6 @@ export interface UnknownMetric {
 
 const leavePairs = { kind: 'leave-pairs' } as const;
 
-/** True for a trial whose numbers count: a result, whatever it is. */
-export function isResult({ outcome }: Pick<TrialRow, 'outcome'>): boolean {
-  return outcome === 'answered' || outcome === 'agent-failure';
-}
-
 /**
  * Computes everything from the registration and the rows. Equal inputs give equal numbers, bit for bit. Throws
  * `prove.mixed-graders` where grades of different graders would be compared.
@@ -112,6 +113,7 @@ export function analyse(registration: Registration, rows: readonly TrialRow[]): 
     ],
     registration.alpha,
   );
+  const pairs = standingPairs(registration, byKey);
   const shown = primary ?? secondary[0] ?? scoreAlone;
   const table = tableOf(planned, shown);
   return {
@@ -120,8 +122,8 @@ export function analyse(registration: Registration, rows: readonly TrialRow[]): 
       planned.length === plan.length &&
       planned.every((row) => row.outcome !== 'answered' || row.grader !== null),
     arms: { control: countsOf(plan, planned, 'control'), treatment: countsOf(plan, planned, 'treatment') },
-    lost: lostOf(registration, byKey),
-    asymmetry: asymmetryOf(registration, byKey),
+    lost: lostOf(pairs, registration.errors.limit),
+    asymmetry: asymmetryOf(pairs),
     manipulation:
       registration.manipulation === null ? null : manipulationOf(registration.manipulation, results),
     metrics,
@@ -156,7 +158,7 @@ function keyed(row: TrialRow) {
   return { item, side, repeat, groups };
 }
 
-function rowsOf(planned: readonly TrialRow[], { metric, per }: MetricRecord) {
+function rowsOf(planned: readonly TrialRow[], { metric, per }: MetricRecord): readonly PairingRow[] {
   return planned.map((row) => ({
     ...keyed(row),
     value: metricValue(row, metric),
@@ -167,13 +169,13 @@ function rowsOf(planned: readonly TrialRow[], { metric, per }: MetricRecord) {
 /** Undefined where no pair is left. */
 function tableOf(planned: readonly TrialRow[], metric: MetricRecord): PairedTable | undefined {
   const rows = rowsOf(planned, metric);
-  const known = new Map<string, number>();
-  for (const { item, repeat, value, ...row } of rows) {
-    if (value === null || ('per' in row && row.per === null)) continue;
-    const pair = `${repeat} ${item}`;
-    known.set(pair, (known.get(pair) ?? 0) + 1);
-  }
-  return [...known.values()].includes(2) ? pairTrials(rows, leavePairs) : undefined;
+  const known = rows.filter(({ value, per }) => value !== null && per !== null);
+  return holdsPair(known) ? pairTrials(rows, leavePairs) : undefined;
+}
+
+/** Whether both arms of any pair are among rows of which each trial has one at most. */
+function holdsPair(rows: readonly Pick<TrialRow, 'item' | 'repeat'>[]): boolean {
+  return new Set(rows.map(({ item, repeat }) => `${repeat} ${item}`)).size < rows.length;
 }
 
 function metricAnalysis(
@@ -261,12 +263,9 @@ function timesOf(results: readonly TrialRow[], horizonMs: number) {
 function survivalOf({ horizonMs }: Registration, results: readonly TrialRow[]): SurvivalComparison | null {
   const longest = results.reduce((most, row) => Math.max(most, row.timeMs), 1);
   const horizon = horizonMs ?? longest + 1;
-  const sides = new Set(results.map(pairOf).filter((pair, at, all) => all.indexOf(pair) !== at));
-  return sides.size === 0 ? null : compareSurvival(pairTimes(timesOf(results, horizon), leavePairs), horizon);
-}
-
-function pairOf({ item, repeat }: TrialRow): string {
-  return `${repeat} ${item}`;
+  return holdsPair(results)
+    ? compareSurvival(pairTimes(timesOf(results, horizon), leavePairs), horizon)
+    : null;
 }
 
 function forestsOf(
@@ -338,29 +337,25 @@ function stands(byKey: ReadonlyMap<string, TrialRow>, item: string, side: Side, 
   return row !== undefined && isResult(row) && (row.outcome === 'agent-failure' || row.score !== null);
 }
 
-function lostOf(registration: Registration, byKey: ReadonlyMap<string, TrialRow>): Analysis['lost'] {
-  const pairs = pairsOf(registration);
-  const lost = pairs.filter(
-    ({ item, repeat }) =>
-      !stands(byKey, item, 'control', repeat) || !stands(byKey, item, 'treatment', repeat),
-  ).length;
-  return { pairs: lost, of: pairs.length, share: lost / pairs.length, limit: registration.errors.limit };
-}
-
-function asymmetryOf(registration: Registration, byKey: ReadonlyMap<string, TrialRow>): SignTest {
-  let [onlyControl, onlyTreatment, same] = [0, 0, 0];
-  for (const { item, repeat } of pairsOf(registration)) {
-    const control = stands(byKey, item, 'control', repeat);
-    const treatment = stands(byKey, item, 'treatment', repeat);
-    if (control === treatment) same += 1;
-    else if (control) onlyTreatment += 1;
-    else onlyControl += 1;
-  }
-  return signTest(onlyControl, onlyTreatment, same);
-}
-
-function pairsOf({ items, repeats }: Registration) {
-  return items.flatMap(({ id }) =>
-    Array.from({ length: repeats }, (_, at) => ({ item: id, repeat: at + 1 })),
+/** Of each planned pair whether either trial is a result that can be compared. */
+function standingPairs({ items, repeats }: Registration, byKey: ReadonlyMap<string, TrialRow>) {
+  return items.flatMap(({ id: item }) =>
+    Array.from({ length: repeats }, (_, at) => ({
+      control: stands(byKey, item, 'control', at + 1),
+      treatment: stands(byKey, item, 'treatment', at + 1),
+    })),
   );
+}
+
+type StandingPairs = ReturnType<typeof standingPairs>;
+
+function lostOf(pairs: StandingPairs, limit: number): Analysis['lost'] {
+  const lost = pairs.filter(({ control, treatment }) => !control || !treatment).length;
+  return { pairs: lost, of: pairs.length, share: lost / pairs.length, limit };
+}
+
+function asymmetryOf(pairs: StandingPairs): SignTest {
+  const onlyControl = pairs.filter(({ control, treatment }) => !control && treatment).length;
+  const onlyTreatment = pairs.filter(({ control, treatment }) => control && !treatment).length;
+  return signTest(onlyControl, onlyTreatment, pairs.length - onlyControl - onlyTreatment);
 }

@@ -1,5 +1,5 @@
 /** The metrics of a trial by name: their units, their good direction, and how each is read from a trial. */
-import type { TrialRow } from './trial.ts';
+import { isResult, type TrialRow } from './trial.ts';
 
 export type Better = 'higher' | 'lower';
 
@@ -28,7 +28,7 @@ export function unitOf(metric: string): string {
 
 /** The value of a trial; null where it is unknown, and for every trial that is no result. */
 export function metricValue(row: TrialRow, metric: string): number | null {
-  if (row.outcome !== 'answered' && row.outcome !== 'agent-failure') return null;
+  if (!isResult(row)) return null;
   if (metric.startsWith('calls.')) return row.calls[metric.slice('calls.'.length)] ?? 0;
   switch (metric) {
     case 'score':

@@ -30,6 +30,11 @@ export function keyOf({ item, side, repeat }: TrialKey): string {
  */
 export type TrialOutcome = 'answered' | 'agent-failure' | 'outage' | 'invalid';
 
+/** True for a trial whose numbers count: a result, whatever it is. */
+export function isResult({ outcome }: { readonly outcome: TrialOutcome }): boolean {
+  return outcome === 'answered' || outcome === 'agent-failure';
+}
+
 /** What the record of a run says, before anything is made of it. */
 export interface Measured {
   /** The transcript is in the ledger under this id. */
