@@ -1,5 +1,5 @@
 /** The head of a journal: how many lines it has at least, kept beside it, so that lines missing at its end show. */
-import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Digest } from '../digest.ts';
 import { systemCode } from '../errors.ts';
@@ -30,13 +30,6 @@ export async function readHead(folder: string): Promise<JournalHead | undefined>
 export async function writeHead(folder: string, { n, hash }: JournalHead): Promise<void> {
   const path = join(folder, fileName);
   const draft = `${path}.new`;
-  let file: FileHandle | undefined;
-  try {
-    file = await open(draft, 'w');
-    await file.writeFile(`${JSON.stringify({ n, hash })}\n`);
-    await file.datasync();
-  } finally {
-    await file?.close();
-  }
+  await writeFile(draft, `${JSON.stringify({ n, hash })}\n`, { flush: true });
   await rename(draft, path);
 }
