@@ -111,8 +111,7 @@ export function countsOf(events: readonly EventBody[]): {
   let toolCalls = 0;
   for (const event of events) {
     if (event.type === 'turn-start') turns += 1;
-    if (event.type === 'tool-result' && !['rejected', 'denied', 'not-run'].includes(event.status))
-      toolCalls += 1;
+    if (event.type === 'tool-result' && didRun(event.status)) toolCalls += 1;
     if (event.type === 'plan-step' && event.counter !== undefined) toolCalls += 1;
   }
   return { turns, toolCalls };

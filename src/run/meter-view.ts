@@ -1,5 +1,6 @@
 /** What the record of a metered run says of the requests that went through our recorder. */
 import type { RunEvent } from '../protocol/events.ts';
+import { lastOf } from './derive.ts';
 
 export interface MeterView {
   /** Where the requests were sent on to. */
@@ -16,8 +17,8 @@ export interface MeterView {
 
 /** Nothing where the run was not metered. */
 export function meterOf(events: readonly RunEvent[]): { readonly meter?: MeterView } {
-  const opened = events.findLast((event) => event.type === 'meter-open');
-  if (opened?.type !== 'meter-open') return {};
+  const opened = lastOf(events, 'meter-open');
+  if (opened === undefined) return {};
   const view = { main: 0, proven: 0, side: 0, refused: 0 };
   for (const event of events) {
     if (event.type === 'meter-refuse') view.refused += 1;

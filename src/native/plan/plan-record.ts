@@ -1,7 +1,7 @@
 /** What the record of a run says of one plan: which steps have ended and how, so that a resumed plan goes on behind them. */
 import type { ErrorJson } from '../../errors.ts';
 import type { BudgetAmount } from '../../protocol/budget.ts';
-import type { RunEvent } from '../../protocol/events.ts';
+import { didRun, type RunEvent } from '../../protocol/events.ts';
 import { type PlanResponse, planResponse } from './plan-response.ts';
 
 export interface RecordedStep {
@@ -49,7 +49,7 @@ export function planRecordOf(events: readonly RunEvent[], lane: string): PlanRec
       const inLane = turns.get(event.turn) ?? '';
       if (event.type === 'model-request') spent.modelCalls += 1;
       if (event.type === 'model-response') responses.push(planResponse(event, pathOf(inLane, lane)));
-      if (event.type === 'tool-result' && ['ok', 'failed', 'unknown'].includes(event.status)) {
+      if (event.type === 'tool-result' && didRun(event.status)) {
         spent[event.counter ?? 'toolCalls'] += 1;
         spent.outputBytes += event.bytes;
       }
