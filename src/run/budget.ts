@@ -64,7 +64,7 @@ export function checkLimits(limits: BudgetLimits): void {
 }
 
 /** What a budget hands on to the one above: a child's own time passes beside its parent's, not after it. */
-function summed(amount: BudgetAmount): BudgetAmount {
+export function summed(amount: BudgetAmount): BudgetAmount {
   const { wallTimeMs: _time, depth: _depth, ...others } = amount;
   return others;
 }

@@ -4,6 +4,7 @@ import type { Store } from '../ledger/store.ts';
 import { addAmounts, type BudgetAmount } from '../protocol/budget.ts';
 import type { EventBody } from '../protocol/events.ts';
 import type { Ticket } from '../protocol/ticket.ts';
+import { summed } from './budget.ts';
 import { openTicketOf, spentBy } from './derive.ts';
 
 export type ChildStart = EventBody & { readonly type: 'child-start' };
@@ -38,9 +39,7 @@ export async function openSpent(store: Store, events: readonly EventBody[]): Pro
   const amounts = await Promise.all(
     open.map(async ({ start }) => {
       const own = await store.events(start.child);
-      // Its time passed beside that of its parent.
-      const { wallTimeMs: _time, ...spent } = spentBy(own);
-      return addAmounts(spent, await openSpent(store, own));
+      return addAmounts(summed(spentBy(own)), await openSpent(store, own));
     }),
   );
   return amounts.reduce(addAmounts, {});
@@ -58,6 +57,15 @@ export async function asking(
   const events = await store.events(run);
   const own = openTicketOf(events);
   if (own !== undefined && (ticket === undefined || own.id === ticket)) return { run, ticket: own };
+  return askingBelow(store, events, ticket);
+}
+
+/** The same of the children alone; `events` are those of their parent. */
+export async function askingBelow(
+  store: Store,
+  events: readonly EventBody[],
+  ticket?: string,
+): Promise<{ readonly run: string; readonly ticket: Ticket } | undefined> {
   for (const { start, finish } of childrenOf(events)) {
     const below = finish === undefined ? await asking(store, start.child, ticket) : undefined;
     if (below !== undefined) return below;

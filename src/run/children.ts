@@ -8,10 +8,11 @@ import { type BudgetAmount, budgetExhausted, depthUsual } from '../protocol/budg
 import type { RunResult } from '../protocol/outcome.ts';
 import { noUsage } from '../protocol/usage.ts';
 import { begun, type Parent } from './begun.ts';
-import { type Budget, checkLimits } from './budget.ts';
+import { type Budget, checkLimits, summed } from './budget.ts';
 import { type ChildRecord, type ChildStart, childrenOf, fingerprintOf } from './child-record.ts';
 import { mayBegin } from './child-rules.ts';
 import { continued } from './continued.ts';
+import { lastOf } from './derive.ts';
 import { checkGuarantees } from './guarantees.ts';
 import { leaseMs } from './lease.ts';
 import type { Line } from './line.ts';
@@ -162,9 +163,9 @@ async function carriedOn(
   let carried: RunWork;
   try {
     const events = await readEvents(store, child);
-    const ended = events.findLast((event) => event.type === 'run-finish');
+    const ended = lastOf(events, 'run-finish');
     // Only the word to its parent is missing.
-    if (ended?.type === 'run-finish') {
+    if (ended !== undefined) {
       await store.release(lease);
       const { status, answer, error, usage, budget } = ended;
       const text = answer === null ? null : await readText(store, answer, 'answer');
@@ -243,8 +244,7 @@ function refusedEnd(error: ErrorJson): ChildEnd {
 
 function drawn(report: RunResult['budget']): BudgetAmount {
   const used = Object.entries(report).map(([counter, line]) => [counter, line.used] as const);
-  const { wallTimeMs: _time, depth: _depth, ...amount } = Object.fromEntries(used) as BudgetAmount;
-  return amount;
+  return summed(Object.fromEntries(used));
 }
 
 /** A signal that fires with another or on its own, and whose link can be cut. */

@@ -8,7 +8,7 @@ import type { RunRecord, SessionRecord } from '../protocol/record.ts';
 import type { Ticket, TicketAnswer } from '../protocol/ticket.ts';
 import type { Usage } from '../protocol/usage.ts';
 import { openBudget } from './budget.ts';
-import { asking, childrenOf } from './child-record.ts';
+import { askingBelow, childrenOf } from './child-record.ts';
 import {
   countsOf,
   type KnownUsage,
@@ -186,7 +186,7 @@ export async function readRunView(store: Store, run: RunRecord, session: Session
     elapsedMs: finish?.elapsedMs ?? spent.wallTimeMs ?? 0,
     answer: await textOf(store, finish?.answer),
     error: finish?.error ?? waitsFor(events),
-    ticket: openTicketOf(events) ?? (await asking(store, run.id))?.ticket ?? null,
+    ticket: openTicketOf(events) ?? (await askingBelow(store, events))?.ticket ?? null,
     unsettled: unsettledNow(events, held),
     notices: events.flatMap((event) => (event.type === 'notice' ? [event.text] : [])),
     ...(run.parent === null ? {} : { parent: run.parent }),
