@@ -5,6 +5,7 @@ import { forgedTicket, secretMark, ticketDigest } from './approval.ts';
 import { asking } from './child-record.ts';
 import { lastOf, openTicketOf } from './derive.ts';
 import { RunError, unknownRun } from './errors.ts';
+import { underLease } from './lease.ts';
 
 export interface Decision {
   readonly run: string;
@@ -23,8 +24,7 @@ export async function answerTicket(store: Store, holder: string, decision: Decis
   if ((await store.run(decision.run)) === undefined) throw unknownRun(decision.run);
   // A run waits for its children: who answers the run answers the child that asks.
   const run = (await asking(store, decision.run, decision.ticket))?.run ?? decision.run;
-  const lease = await store.acquire(run, holder, 5_000);
-  try {
+  return underLease(store, run, holder, async (lease) => {
     // Read under the lease, so that two people cannot both answer.
     const events = await store.events(run);
     const open = openTicketOf(events);
@@ -48,7 +48,5 @@ export async function answerTicket(store: Store, holder: string, decision: Decis
       { power: true },
     );
     return open;
-  } finally {
-    await store.release(lease).catch(() => {});
-  }
+  });
 }

@@ -19,6 +19,23 @@ export function keepLease(store: Store, lease: Lease, onLost: (cause: unknown) =
   return () => clearInterval(timer);
 }
 
+const decisionMs = 5_000;
+
+/** Holds the lease of a run that nobody is at work on, for as long as a person's decision takes to be read and written. */
+export async function underLease<Result>(
+  store: Store,
+  run: string,
+  holder: string,
+  decide: (lease: Lease) => Promise<Result>,
+): Promise<Result> {
+  const lease = await store.acquire(run, holder, decisionMs);
+  try {
+    return await decide(lease);
+  } finally {
+    await store.release(lease).catch(() => {});
+  }
+}
+
 /**
  * Milliseconds that the holder before this lease was at work after its last event: up to its last sign of life, so at
  * most one renewal is missing. Zero where it gave the run back itself.

@@ -8,6 +8,7 @@ import type { EventBody, RunEvent } from '../protocol/events.ts';
 import type { Blob } from '../protocol/record.ts';
 import { lastOf } from './derive.ts';
 import { RunError, unknownRun } from './errors.ts';
+import { underLease } from './lease.ts';
 import { type EffectDecisionKind, effectName, unsettledOf } from './unsettled.ts';
 
 export interface EffectDecision {
@@ -46,8 +47,7 @@ export async function reconcileEffect(
     });
   }
   if ((await store.run(run)) === undefined) throw unknownRun(run);
-  const lease = await store.acquire(run, holder, 5_000);
-  try {
+  return underLease(store, run, holder, async (lease) => {
     // Read under the lease: of two people, the second must see what the first has decided.
     const events = await store.events(run);
     const { id } = await store.namespace();
@@ -56,9 +56,7 @@ export async function reconcileEffect(
     const written = eventsOf(decision, { ...effect.id, attempt });
     const after = await store.append(lease, written.events, { power: true, blobs: written.blobs });
     return find(effectsOf([...events, ...after]), decision) ?? effect;
-  } finally {
-    await store.release(lease).catch(() => {});
-  }
+  });
 }
 
 function decidable(events: readonly RunEvent[], store: string, decision: EffectDecision): EffectRecord {
