@@ -1,9 +1,10 @@
 /** `file_patch`: exact replacements in one text file of the workspace, all of them or none. */
 import { defineTool, failed } from '../tool/define-tool.ts';
 import { readOptions } from '../tool/options.ts';
-import { workspaceRoot } from '../tool/project-read.ts';
+import { pathParameter, textOf, workspaceRoot } from '../tool/project-read.ts';
 import type { Tool } from '../tool/tool.ts';
-import { fileBytesMax, isBroken, notText, targetOf, writeTarget } from './write-beneath.ts';
+import { isWhole } from '../tool/whole-text.ts';
+import { fileBytesMax, notText, targetOf, writeTarget } from './write-beneath.ts';
 
 export interface FilePatchOptions {
   /** The folder that may be changed. */
@@ -32,12 +33,7 @@ export function filePatch(options: FilePatchOptions): Tool {
     parameters: {
       type: 'object',
       properties: {
-        path: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 1024,
-          description: 'Relative to the workspace root.',
-        },
+        path: pathParameter,
         edits: {
           type: 'array',
           minItems: 1,
@@ -70,7 +66,7 @@ export function filePatch(options: FilePatchOptions): Tool {
     async execute({ path, edits }) {
       for (const [i, edit] of edits.entries())
         for (const name of ['old', 'new'] as const)
-          if (isBroken(edit[name])) return notText(`${name} of edit ${i + 1}`);
+          if (!isWhole(edit[name])) return notText(`${name} of edit ${i + 1}`);
       const target = await targetOf(root, path);
       if (!target.ok) return failed(target.code, target.message);
       if (target.before === null)
@@ -116,12 +112,4 @@ export function applyEdits(
     now = now.slice(0, at) + edit.new + now.slice(at + edit.old.length);
   }
   return { ok: true, text: now };
-}
-
-function textOf(bytes: Buffer): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }

@@ -1,9 +1,10 @@
 /** `file_write`: one text file of the workspace, made or replaced as a whole. */
 import { defineTool, failed } from '../tool/define-tool.ts';
 import { readOptions } from '../tool/options.ts';
-import { workspaceRoot } from '../tool/project-read.ts';
+import { pathParameter, workspaceRoot } from '../tool/project-read.ts';
 import type { Tool } from '../tool/tool.ts';
-import { isBroken, notText, targetOf, writeTarget } from './write-beneath.ts';
+import { isWhole } from '../tool/whole-text.ts';
+import { notText, targetOf, writeTarget } from './write-beneath.ts';
 
 export interface FileWriteOptions {
   /** The folder that may be changed. */
@@ -28,12 +29,7 @@ export function fileWrite(options: FileWriteOptions): Tool {
     parameters: {
       type: 'object',
       properties: {
-        path: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 1024,
-          description: 'Relative to the workspace root.',
-        },
+        path: pathParameter,
         content: {
           type: 'string',
           maxLength: 1024 * 1024,
@@ -51,7 +47,7 @@ export function fileWrite(options: FileWriteOptions): Tool {
     look: 'Read the file with project_read.',
     effectKey: ({ path }) => `file ${path}`,
     async execute({ path, content, overwrite = false }) {
-      if (isBroken(content)) return notText('content');
+      if (!isWhole(content)) return notText('content');
       const target = await targetOf(root, path);
       if (!target.ok) return failed(target.code, target.message);
       const bytes = Buffer.from(content);

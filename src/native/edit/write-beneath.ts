@@ -145,12 +145,7 @@ function shut(path: string): EditRefusal {
   );
 }
 
-/** True for a text that holds half a character: written as UTF-8 it would silently be another one. */
-export function isBroken(text: string): boolean {
-  return /\p{Surrogate}/u.test(text);
-}
-
-/** The failure for a text with half a character, which no file in UTF-8 can hold as it is. */
+/** The failure for a text with half a character: written as UTF-8 it would silently be another one. */
 export function notText(name: string): ToolEnding {
   return failed(
     'edit.misfit',

@@ -24,6 +24,14 @@ interface Arguments {
   readonly line_count?: number;
 }
 
+/** The schema of a path in the workspace. */
+export const pathParameter = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 1024,
+  description: 'Relative to the workspace root.',
+} as const;
+
 const outputBytesMax = 64 * 1024;
 // Room for the other fields, and for a path of the longest kind written as JSON.
 const contentBytesMax = outputBytesMax - 16 * 1024;
@@ -47,12 +55,7 @@ export function projectRead(options: ProjectReadOptions): Tool {
     parameters: {
       type: 'object',
       properties: {
-        path: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 1024,
-          description: 'Relative to the workspace root.',
-        },
+        path: pathParameter,
         start_line: { type: 'integer', minimum: 1, description: 'First line to read; 1 if left out.' },
         line_count: { type: 'integer', minimum: 1, description: 'How many lines; to the end if left out.' },
       },
@@ -182,12 +185,8 @@ async function readLines(
       'tool.not-readable',
       `${path} holds ${Math.max(opened.stats.size, fileBytesMax + 1)} bytes; at most ${fileBytesMax} are read.`,
     );
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return failed('tool.not-readable', `${path} is no UTF-8 text, so it cannot be shown.`);
-  }
+  const text = textOf(bytes);
+  if (text === null) return failed('tool.not-readable', `${path} is no UTF-8 text, so it cannot be shown.`);
   // Each line keeps its end, so that joined lines are the file's own bytes; no line follows the last end.
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   const start = args.start_line ?? 1;
@@ -209,6 +208,15 @@ async function readLines(
     // A line that is cut by itself is passed over: its rest cannot be asked for.
     ...(next <= lines.length ? { next_line: whole === 0 ? next + 1 : next } : {}),
   };
+}
+
+/** The text of a file, a mark at its beginning included; null if it is no UTF-8. */
+export function textOf(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
 }
 
 /** As many whole lines as fit when written as JSON; the beginning of the first if not even that one does. */

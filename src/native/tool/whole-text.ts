@@ -12,7 +12,8 @@ export function halfCharacterAt(value: unknown, place = ''): string | undefined 
   return undefined;
 }
 
-function isWhole(text: string): boolean {
+/** True for a text without half a surrogate pair. */
+export function isWhole(text: string): boolean {
   return wellFormed(text) === text;
 }
 
