@@ -6,7 +6,7 @@ import { stateFolder } from '../../ledger/locate.ts';
 import { bannerText, endNotes } from '../../sandbox/banner.ts';
 import { SandboxError } from '../../sandbox/errors.ts';
 import type { Locator } from '../../sandbox/locator.ts';
-import type { CommandStatus, OutputPage, ReadRequest, Sandbox, StreamPage } from '../../sandbox/sandbox.ts';
+import type { CommandStatus, ReadRequest, Sandbox, StreamPage } from '../../sandbox/sandbox.ts';
 import { listCommands, type Observer } from '../../sandbox/supervisor/observe.ts';
 import { failed, type ToolEnding } from '../tool/define-tool.ts';
 import type { ToolContext } from '../tool/tool.ts';
@@ -136,5 +136,3 @@ export function asFailure(thrown: unknown): ToolEnding {
     return failed(thrown.code, `${thrown.message} ${thrown.next ?? ''}`.trim());
   throw thrown;
 }
-
-export type { OutputPage };
