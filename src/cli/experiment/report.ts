@@ -1,6 +1,5 @@
 /** `writ experiment report`: what the trials say, as a summary, as JSON and as one page. */
 import { join } from 'node:path';
-import { replaceFile } from '../../compose/load/proof-files.ts';
 import type { Registration } from '../../prove/registration.ts';
 import { type Context, printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
@@ -32,14 +31,21 @@ export function reportCommand({ context, command, done }: NewCommand) {
 }
 
 async function reportFile(context: Context, file: string, flags: ReportFlags): Promise<number> {
-  const [{ recordFolder }, { openJournal, readJournal }, { notRegistered }, { makeReport }, { reportPage }] =
-    await Promise.all([
-      import('./open-experiment.ts'),
-      import('../../prove/journal.ts'),
-      import('../../prove/register.ts'),
-      import('../../prove/report.ts'),
-      import('../../prove/page/page.ts'),
-    ]);
+  const [
+    { recordFolder },
+    { replaceFile },
+    { openJournal, readJournal },
+    { notRegistered },
+    { makeReport },
+    { reportPage },
+  ] = await Promise.all([
+    import('./open-experiment.ts'),
+    import('../../compose/load/proof-files.ts'),
+    import('../../prove/journal.ts'),
+    import('../../prove/register.ts'),
+    import('../../prove/report.ts'),
+    import('../../prove/page/page.ts'),
+  ]);
   const record = recordFolder(context, file, flags);
   if ((await readJournal(record)) === undefined) throw notRegistered();
   const present = await presentRegistration(context, file, flags);

@@ -11,7 +11,6 @@ import { type NewCommand, withExamples } from '../program.ts';
 import { type LedgerFlags, type OpenedStore, openStoreToLook } from '../run/open-store.ts';
 import { moment, usageText } from '../view/figures.ts';
 import type { PlanCall } from '../view/plan-calls.ts';
-import { unknownIsNull } from '../view/unknown-is-null.ts';
 import { visible, visibleLine } from '../view/visible.ts';
 import { findRun, ledgerWords, runWords } from './find-run.ts';
 
@@ -53,8 +52,10 @@ export function listCommand({ context, command, done }: NewCommand) {
         }
         const records = await store.runs({ ...(agent === undefined ? {} : { agent }), limit });
         const runs = await Promise.all(records.map((record) => listed(store, record)));
-        if (options.json) printJson(context, { ledger: path, runs: runs.map(unknownIsNull) });
-        else if (runs.length > 0)
+        if (options.json) {
+          const { unknownIsNull } = await import('../view/unknown-is-null.ts');
+          printJson(context, { ledger: path, runs: runs.map(unknownIsNull) });
+        } else if (runs.length > 0)
           context.stdout.write(runs.map((run) => listLines(run, context.stdout.columns())).join(''));
         else {
           const whose = agent === undefined ? '' : ` of the agent '${visible(agent)}'`;
@@ -162,7 +163,10 @@ async function showRun(context: Context, opened: OpenedStore, word: string, flag
   }
   const { readRunView } = await import('../../run/run-view.ts');
   const view = await readRunView(store, run, session);
-  if (flags.json) return printJson(context, unknownIsNull(view));
+  if (flags.json) {
+    const { unknownIsNull } = await import('../view/unknown-is-null.ts');
+    return printJson(context, unknownIsNull(view));
+  }
   const [{ drawRun }, { resumeHint }] = await Promise.all([
     import('../view/draw-run.ts'),
     import('./resume-hint.ts'),

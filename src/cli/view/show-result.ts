@@ -7,7 +7,6 @@ import { errorText } from '../report-error.ts';
 import type { OpenedStore } from '../run/open-store.ts';
 import { unsettledLines } from './draw-unsettled.ts';
 import { count, duration, usageText } from './figures.ts';
-import { unknownIsNull } from './unknown-is-null.ts';
 import { visible } from './visible.ts';
 
 /** Shows the result and returns the exit code for it. With `json` the whole result is one object on stdout. */
@@ -17,30 +16,24 @@ export async function showResult(
   result: RunResult,
   json: boolean,
 ): Promise<number> {
-  if (json) printJson(context, unknownIsNull(result));
-  else {
+  if (json) {
+    const { unknownIsNull } = await import('./unknown-is-null.ts');
+    printJson(context, unknownIsNull(result));
+  } else {
     if (result.answer !== null) {
       // Where both go to one screen, the answer stands apart from what is said about it.
       const apart = context.stdout.terminal && context.stderr.terminal ? '\n' : '';
       context.stdout.write(apart + answerText(context, result.answer) + apart);
     }
-    context.stderr.write(endText(result, await knownOf(store, result), commandFor));
     const { unsettledOf } = await import('../../run/unsettled.ts');
-    const open = unsettledOf(await store.events(result.run));
+    // Of a resumed run the result alone cannot tell what is known.
+    const events = await store.events(result.run);
+    context.stderr.write(endText(result, knownUsageOf(events), commandFor));
     const cells = context.stderr.columns();
-    for (const line of unsettledLines(open, { run: result.run, commandFor, cells }))
+    for (const line of unsettledLines(unsettledOf(events), { run: result.run, commandFor, cells }))
       context.stderr.write(`${line}\n`);
   }
   return exitCodes[result.status];
-}
-
-// Read again from the record: of a resumed run the result alone cannot tell what is known.
-async function knownOf(
-  store: OpenedStore['store'],
-  { run, usage }: RunResult,
-): Promise<KnownUsage | undefined> {
-  if (usage.totalTokens !== null && usage.costUsd !== null) return undefined;
-  return knownUsageOf(await store.events(run));
 }
 
 // A program gets the answer as it is. A terminal would obey what it holds, so there it is made visible.
@@ -49,11 +42,7 @@ function answerText(context: Context, answer: string): string {
   return text.endsWith('\n') ? text : `${text}\n`;
 }
 
-function endText(
-  result: RunResult,
-  known: KnownUsage | undefined,
-  commandFor: OpenedStore['commandFor'],
-): string {
+function endText(result: RunResult, known: KnownUsage, commandFor: OpenedStore['commandFor']): string {
   const { run, ticket, error, status } = result;
   const figures = [
     count(result.turns, 'turn'),
