@@ -76,6 +76,13 @@ const codes: Readonly<Record<string, CliErrorCode>> = {
   'commander.invalidArgument': 'cli.bad-value',
 };
 
+const groups = ['runs', 'harness', 'experiment', 'plan'];
+
+/** How many words at the beginning of a command line name its command. */
+export function commandDepth([first = '']: readonly string[]): 1 | 2 {
+  return groups.includes(first) ? 2 : 1;
+}
+
 /** What the parser found wrong, as an error of ours; undefined where it only showed help. */
 export function usageError(fault: CommanderError, argv: readonly string[]): CliError | undefined {
   const code = codes[fault.code];
@@ -83,9 +90,7 @@ export function usageError(fault: CommanderError, argv: readonly string[]): CliE
   const [first = '', suggestion] = fault.message.replace(/^error: /, '').split('\n');
   const near = /Did you mean (?:one of )?(.+)\?\)$/.exec(suggestion ?? '')?.[1];
   // The help that names what was missed: of the command itself, or of the group that has no such command.
-  const depth =
-    (['runs', 'harness', 'experiment', 'plan'].includes(argv[0] ?? '') ? 2 : 1) -
-    (code === 'cli.unknown-command' ? 1 : 0);
+  const depth = commandDepth(argv) - (code === 'cli.unknown-command' ? 1 : 0);
   const words = argv.slice(0, depth).filter((word) => /^[a-z]+$/.test(word));
   const help = `${['writ', ...words].join(' ')} --help`;
   const task = argv[0] === 'run' && code === 'cli.too-many-arguments';

@@ -1,5 +1,5 @@
 /** `writ plan`: exit codes, what it prints, and that nothing is touched before a plan is valid. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -202,3 +202,13 @@ test.each(['check', 'run'])(
     expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('plan.capability-missing')]);
   },
 );
+
+test('run: what is to be trusted is accepted by a command that there is', async () => {
+  appendFileSync(join(folder, 'agent', 'agent.yaml'), 'mcp: { desk: { command: ./desk } }\n');
+  const words = ['plan', 'run', 'plan.json', '--agent', 'agent'];
+  const { code, stderr } = await call(words, { steps: [read, { op: 'final', value }] });
+  expect({ code, next: /^next: .*$/m.exec(stderr)?.[0] }).toEqual({
+    code: 3,
+    next: 'next: Read it, then accept it with: writ plan run --trust plan.json --agent agent',
+  });
+});

@@ -3,6 +3,7 @@ import type { McpServer } from '../../compose/agent.ts';
 import { type Digest, jsonDigest } from '../../digest.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { commandDepth } from '../program.ts';
 import { shellWord } from '../run/open-store.ts';
 import { count } from '../view/figures.ts';
 import { visible } from '../view/visible.ts';
@@ -90,6 +91,6 @@ function withTrust(argv: readonly string[]): string {
   const end = argv.indexOf('--');
   if (argv.slice(0, end < 0 ? argv.length : end).includes('--trust'))
     return ['writ', ...argv].map(shellWord).join(' ');
-  const depth = argv[0] === 'runs' ? 2 : 1;
+  const depth = commandDepth(argv);
   return ['writ', ...argv.slice(0, depth), '--trust', ...argv.slice(depth)].map(shellWord).join(' ');
 }
