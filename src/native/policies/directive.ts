@@ -1,5 +1,4 @@
 /** What a policy may do, speak or stop, and the arbiter that lets at most one of them do it in a turn. */
-import type { EventBody } from '../../protocol/events.ts';
 import type { PolicyTurn } from './history.ts';
 
 /** What ranks first when several want to speak: the end of the run, then a way out of a rut, then a reminder. */
@@ -37,9 +36,4 @@ export function arbitrate(policies: readonly Policy[], turns: readonly PolicyTur
 
 function weight({ source, strength, do: act }: Directive): number {
   return (act === 'stop' ? 100 : 0) + rank[source] * 10 + strength;
-}
-
-/** The event that says in the record who spoke, and what. */
-export function spoken({ policy, text }: Directive): EventBody {
-  return { type: 'policy-speak', policy, text };
 }

@@ -67,6 +67,8 @@ export function openPolicies(options: Policies, { changes, recall }: PolicySeat)
     afterTurn(events) {
       const unsent = unsentSpeech(events);
       if (unsent !== undefined) return { do: 'speak', text: unsent, event: undefined };
+      // Every turn of every run asks; most have no policy that would look at them.
+      if (policies.length === 0) return undefined;
       const turns = policyTurns(events);
       const last = turns.at(-1);
       if (last?.answered !== true || last.calls.some(({ status }) => status === undefined)) return undefined;
