@@ -1,5 +1,5 @@
 /** One tool call: checked before anything runs, run inside its limits, and ended as text that the model can read. */
-import { canonicalJson, sha256 } from '../digest.ts';
+import { sha256 } from '../digest.ts';
 import { type ErrorJson, messageOf, toErrorJson } from '../errors.ts';
 import type { ChildEnd, Host } from '../harness.ts';
 import type { EffectCall, EffectOutcome, NonDispatch, Observation, Reconciled } from '../protocol/effect.ts';
@@ -13,7 +13,9 @@ import type { ContextErrorCode } from './context/errors.ts';
 import { capabilityMissing, refusedReader } from './context/reader.ts';
 import { contextsNamed } from './context/references.ts';
 import type { SessionContexts } from './context/session-contexts.ts';
+import { openDeadline } from './deadline.ts';
 import type { CallErrorCode } from './errors.ts';
+import { exactCanonicalJson } from './exact-canonical.ts';
 import { type ArgumentFault, readArguments } from './tool/arguments.ts';
 import { failureText, resultText, wholeText } from './tool/result-text.ts';
 import type { Subtask, Tool, ToolContext, ToolOutput } from './tool/tool.ts';
@@ -361,33 +363,5 @@ function failureEnd(status: CallEnd['status'], code: string, message: string, by
  */
 function fingerprintOf({ name, arguments: text }: ToolCall): string {
   const given = text.trim() === '' ? {} : parseExactJson(text);
-  const exact = JSON.stringify(given, (_key, part) =>
-    typeof part === 'bigint' ? { integer: String(part) } : part,
-  );
-  return sha256(`${name}\n${canonicalJson(JSON.parse(exact))}`);
-}
-
-// AbortSignal.any keeps its sources alive as long as the run's signal lives, so the links are made and cut by hand.
-function openDeadline(signal: AbortSignal, timeoutMs: number) {
-  const controller = new AbortController();
-  let settle: (end: 'timeout' | 'cancelled') => void = () => {};
-  const passed = new Promise<'timeout' | 'cancelled'>((resolve) => {
-    settle = resolve;
-  });
-  const stop = (how: 'timeout' | 'cancelled') => {
-    controller.abort(new Error(how));
-    settle(how);
-  };
-  const onCancel = () => stop('cancelled');
-  const timer = setTimeout(() => stop('timeout'), timeoutMs);
-  if (signal.aborted) onCancel();
-  else signal.addEventListener('abort', onCancel, { once: true });
-  return {
-    signal: controller.signal,
-    passed,
-    close() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onCancel);
-    },
-  };
+  return sha256(`${name}\n${exactCanonicalJson(given)}`);
 }

@@ -1,6 +1,7 @@
 /** `checkPlan`: all that must hold of a whole plan before its first step, found without running anything. */
-import { canonicalJson, sha256 } from '../../digest.ts';
+import { sha256 } from '../../digest.ts';
 import { type ExactJson, exactJsonText } from '../../protocol/json.ts';
+import { exactCanonicalJson } from '../exact-canonical.ts';
 import type { Expression, Plan } from './ast.ts';
 import { planCapabilities, planCapability } from './capabilities.ts';
 import { checkScopes } from './check-scopes.ts';
@@ -97,10 +98,7 @@ export function planText(plan: Plan): string {
 
 /** SHA-256 of a plan whatever the order of keys in it. */
 export function planFingerprint(plan: Plan): string {
-  const plain: unknown = JSON.parse(
-    JSON.stringify(plan, (_key, part) => (typeof part === 'bigint' ? { integer: String(part) } : part)),
-  );
-  return sha256(canonicalJson(plain));
+  return sha256(exactCanonicalJson(plan));
 }
 
 /** Calls `visit` with each step of the plan and of all plans in it. `inRecursion` is true below a `recurse`. */

@@ -3,23 +3,22 @@ import type { Clock } from '../../clock.ts';
 import { jsonDigest } from '../../digest.ts';
 import { messageOf } from '../../errors.ts';
 import type { Json } from '../../protocol/json.ts';
-import type { Assertion, AssertionCatalogue, Collected } from './catalogue.ts';
+import { openDeadline } from '../deadline.ts';
+import type { Assertion, AssertionCatalogue } from './catalogue.ts';
 import { type FrozenRequirement, type FrozenSpec, mustBeWhole } from './compile-spec.ts';
 import type { TrustClass } from './spec.ts';
 
-export const evidenceStatuses = [
-  'passed',
-  'failed',
-  'missing',
-  'pending',
-  'skipped',
-  'cancelled',
-  'error',
-  'timeout',
-  'indeterminate',
-  'stale',
-] as const;
-export type EvidenceStatus = (typeof evidenceStatuses)[number];
+export type EvidenceStatus =
+  | 'passed'
+  | 'failed'
+  | 'missing'
+  | 'pending'
+  | 'skipped'
+  | 'cancelled'
+  | 'error'
+  | 'timeout'
+  | 'indeterminate'
+  | 'stale';
 
 /** `passed` says that something was seen, not that it is as required: that is for `verifySpec` to say. */
 export interface Observation {
@@ -105,23 +104,10 @@ async function collected(
   signal: AbortSignal,
 ): Promise<Seen> {
   if (signal.aborted) return nothing('cancelled', 'It was stopped before it looked.');
-  const controller = new AbortController();
   const timeoutMs = assertion.timeoutMs ?? timeoutMsUsual;
-  let stop = (_why: 'timeout' | 'cancelled'): void => {};
-  const stopped = new Promise<'timeout' | 'cancelled'>((resolve) => {
-    stop = (why) => {
-      controller.abort(new Error(why));
-      resolve(why);
-    };
-  });
-  const timer = setTimeout(() => stop('timeout'), timeoutMs);
-  const onCancel = () => stop('cancelled');
-  signal.addEventListener('abort', onCancel, { once: true });
+  const deadline = openDeadline(signal, timeoutMs);
   try {
-    const seen: Collected | undefined | 'timeout' | 'cancelled' = await Promise.race([
-      assertion.collect(args, controller.signal),
-      stopped,
-    ]);
+    const seen = await Promise.race([assertion.collect(args, deadline.signal), deadline.passed]);
     if (seen === 'timeout') return nothing('timeout', `It did not answer within ${timeoutMs} ms.`);
     if (seen === 'cancelled') return nothing('cancelled', 'It was stopped.');
     if (seen === undefined) return nothing('missing', 'There is nothing to be seen yet.');
@@ -130,7 +116,6 @@ async function collected(
   } catch (thrown) {
     return nothing('error', messageOf(thrown));
   } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onCancel);
+    deadline.close();
   }
 }
