@@ -1,5 +1,5 @@
 /** What a model reads of contexts: the list after its task, and the size, beginning and end of a result that was kept. */
-import { utf8Prefix } from '../tool/result-text.ts';
+import { utf8Prefix, utf8Suffix } from '../tool/result-text.ts';
 import type { ContextMetadata } from './operations.ts';
 
 /** The built-in tools that look into contexts. */
@@ -61,12 +61,4 @@ export function keptText(
   const tail = utf8Suffix(text.slice(-side), side);
   const [before, between] = [frame(Buffer.byteLength(head))[0], frame(Buffer.byteLength(tail))[1]];
   return `${before}${head}${between}${tail}`;
-}
-
-/** The longest ending that fits into so many UTF-8 bytes without cutting a character. */
-function utf8Suffix(text: string, bytesMax: number): string {
-  const bytes = Buffer.from(text.replace(/^[\uDC00-\uDFFF]/, ''));
-  let start = Math.max(0, bytes.length - bytesMax);
-  while (start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-  return bytes.toString('utf8', start);
 }

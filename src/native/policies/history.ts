@@ -1,4 +1,5 @@
 /** What the policies of a session look at: the turns of a run, as its events tell them. */
+import { canonicalJson } from '../../digest.ts';
 import type { CallStatus, EventBody } from '../../protocol/events.ts';
 
 export interface PolicyCall {
@@ -77,18 +78,8 @@ export function policyTurns(events: readonly EventBody[]): readonly PolicyTurn[]
 
 function plain(text: string): string {
   try {
-    return JSON.stringify(sorted(JSON.parse(text)));
+    return canonicalJson(JSON.parse(text));
   } catch {
     return text.trim();
   }
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, part]) => [key, sorted(part)]),
-  );
 }

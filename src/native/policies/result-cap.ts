@@ -1,5 +1,5 @@
 /** The cap on what one call puts before the model: head and tail are kept, and what stands between says what was left out. */
-import { utf8Prefix } from '../tool/result-text.ts';
+import { utf8Prefix, utf8Suffix } from '../tool/result-text.ts';
 
 export interface ResultCapOptions {
   /** UTF-8 bytes; 0 is no cap. Goes before the others. */
@@ -75,13 +75,4 @@ function breakLines(text: string): string {
       return parts.join('\n');
     })
     .join('\n');
-}
-
-/** The longest suffix of so many bytes that begins between two characters. */
-function utf8Suffix(text: string, bytesMaxOfIt: number): string {
-  const bytes = Buffer.from(text);
-  let start = Math.max(0, bytes.length - bytesMaxOfIt);
-  // 10xxxxxx goes on with a character that began before.
-  while (start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-  return bytes.subarray(start).toString('utf8');
 }

@@ -37,6 +37,14 @@ export function utf8Prefix(text: string, bytesMax: number): string {
   return text.slice(0, read);
 }
 
+/** The longest ending that fits into so many UTF-8 bytes without cutting a character. */
+export function utf8Suffix(text: string, bytesMax: number): string {
+  const bytes = Buffer.from(text.replace(/^[\uDC00-\uDFFF]/, ''));
+  let start = Math.max(0, bytes.length - bytesMax);
+  while (start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  return bytes.toString('utf8', start);
+}
+
 function fitText(raw: string, bytesMax: number): ResultText {
   const whole = wellFormed(raw);
   const bytes = Buffer.byteLength(whole);
