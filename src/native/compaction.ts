@@ -7,6 +7,7 @@ import type { SessionContexts } from './context/session-contexts.ts';
 import type { Conversation } from './conversation.ts';
 import { NativeError } from './errors.ts';
 import type { Model } from './model/model.ts';
+import { bytesPerToken } from './request.ts';
 
 export interface CompactionOptions {
   /** What a request's messages may take before the oldest of them leave; an estimate. */
@@ -22,8 +23,6 @@ export interface CompactionSeat {
   readonly task: string;
 }
 
-/** Estimated as a request's tokens are when they are set aside. */
-const bytesPerToken = 3;
 /** After a compaction so much of the window is taken, so that the next is some turns away. */
 const filled = 0.5;
 
@@ -151,6 +150,7 @@ function noteText(messages: number, tokens: number, aliases: readonly string[]):
   return `[Earlier part of this conversation: ${messages} messages, about ${tokens} tokens, are not shown here any more. Your instructions stand above, whole and unchanged. ${where}]`;
 }
 
+/** Estimated as a request's tokens are when they are set aside. */
 function tokensIn(texts: readonly string[]): number {
   return Math.ceil(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / bytesPerToken);
 }

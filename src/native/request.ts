@@ -34,7 +34,7 @@ export const defaultRequestOptions: RequestOptions = {
 /** Where a budget of tokens or money needs an output limit and none is given. */
 const maxTokensUnderBudget = 4096;
 /** A request's tokens are reserved as its bytes over this: dense text has fewer bytes a token than prose (about 4). */
-const bytesPerToken = 3;
+export const bytesPerToken = 3;
 
 /** Answers that did not begin, or stood still, within the time that the model has for it. */
 const stalls: ReadonlySet<string> = new Set(['model.no-answer', 'model.stalled']);
@@ -99,6 +99,13 @@ export async function askModel(asking: Asking, attemptsMade: number): Promise<As
 
 function ended(status: 'failed' | 'cancelled', error: ErrorJson): Asked {
   return { kind: 'ended', outcome: { status, error } };
+}
+
+/** The error of an answer that the provider kept back. */
+export function filtered(): NativeError {
+  return new NativeError('native.answer-filtered', "The provider's filter withheld the answer.", {
+    next: 'Change the task or the instructions.',
+  });
 }
 
 /** The error of a harness that was told to stop. */

@@ -15,7 +15,7 @@ import { decideRoot } from './plan/decide.ts';
 import type { TurnNumbers } from './plan/seat.ts';
 import { type Looping, openSessionPlans, type PlanOptions, type Root } from './plan/session-plans.ts';
 import { openPolicies, type Said, stallRetries } from './policies/session-policies.ts';
-import { type Answered, askModel, type RequestOptions } from './request.ts';
+import { type Answered, askModel, filtered, type RequestOptions } from './request.ts';
 import { surfaceNotice } from './surface.ts';
 import type { Tool } from './tool/tool.ts';
 import { type Batch, laneEvents, transcriptOf } from './transcript.ts';
@@ -212,13 +212,7 @@ function faultOf({ message, finish }: Answered, conversation: Conversation): Nat
       'Raise --max-tokens or the token budget, or ask for less at once.',
     );
   }
-  if (finish === 'content-filter') {
-    return fault(
-      'native.answer-filtered',
-      "The provider's filter withheld the answer.",
-      'Change the task or the instructions.',
-    );
-  }
+  if (finish === 'content-filter') return filtered();
   if (finish === 'tool-calls' && message.calls.length === 0) {
     return fault(
       'native.batch-mismatch',

@@ -5,8 +5,7 @@ import type { RunEvent } from '../../protocol/events.ts';
 import { isRecord } from '../../protocol/json.ts';
 import type { HarnessOutcome } from '../../protocol/outcome.ts';
 import { append, recallText, restore } from '../conversation.ts';
-import { NativeError } from '../errors.ts';
-import { type Answered, askModel } from '../request.ts';
+import { type Answered, askModel, filtered } from '../request.ts';
 import { halfCharacterAt } from '../tool/whole-text.ts';
 import { laneEvents, transcriptOf } from '../transcript.ts';
 import type { AcceptedPlan } from './check-plan.ts';
@@ -16,10 +15,12 @@ import { oneJsonObject } from './plan-json.ts';
 import { questionText, repairText } from './planner-text.ts';
 import { parsePlan } from './read-plan.ts';
 import {
+  inputsOf,
   type Looping,
   type PlanInputs,
   type PlanOptions,
   planOutcome,
+  rootLane,
   type SessionPlans,
 } from './session-plans.ts';
 
@@ -35,16 +36,13 @@ export type Judged =
   | { readonly kind: 'rejected'; readonly fault: PlanFault }
   | { readonly kind: 'refused'; readonly error: ErrorJson };
 
-/** The lane of the plan that a decision has chosen. */
-const lane = 'plan';
-
 /** Asks until an answer is one of the two, at most `attempts` times, and carries it out. An answer that is neither never is. */
 export async function* decideRoot(
   work: Deciding,
 ): AsyncGenerator<{ readonly turn: number }, HarnessOutcome, void> {
   const { input, session, host, parts, numbers, plans } = work;
   const { model, options } = parts;
-  const inputs: PlanInputs = { query: input.task, context: 'input' };
+  const inputs = inputsOf(input.task);
   const attemptsMax = parts.plans.attempts ?? 2;
   const transcript = transcriptOf(laneEvents(input.earlier, input.run), input.run);
   const conversation = await restore(transcript, session, host, model, question(work));
@@ -86,7 +84,7 @@ export async function* decideRoot(
     // A rejected answer stays out of the conversation: what is sent again is the same question, and one sentence more.
     await host.record([asked.event], [asked.blob]);
     yield { turn };
-    if (finish === 'content-filter') return { status: 'failed', error: filtered() };
+    if (finish === 'content-filter') return { status: 'failed', error: filtered().toJSON() };
     if (judged.kind === 'refused') return refusal(judged.error);
     if (attempts >= attemptsMax) return { status: 'failed', error: exhausted(judged.fault, attempts) };
     append(conversation, model.message({ role: 'user', text: repairText(judged.fault) }));
@@ -128,9 +126,7 @@ async function* carryOut(
       host.spend({ outputBytes: Buffer.byteLength(judged.answer) });
       return { status: 'completed', answer: judged.answer };
     case 'plan':
-      return planOutcome(
-        await plans.run(judged.accepted, lane, turn, { query: input.task, context: 'input' }),
-      );
+      return planOutcome(await plans.run(judged.accepted, rootLane, turn, inputsOf(input.task)));
     case 'refused':
       return refusal(judged.error);
     case 'rejected':
@@ -153,7 +149,7 @@ function textOf({ message }: Answered): string {
 export function judge(text: string, plans: Pick<SessionPlans, 'check'>, inputs: PlanInputs): Judged {
   const parsed = parsePlan(text);
   if (parsed.ok) {
-    const checked = plans.check(parsed.plan, lane, inputs);
+    const checked = plans.check(parsed.plan, rootLane, inputs);
     if (checked.ok) return { kind: 'plan', accepted: checked.accepted };
     return checked.fault === null
       ? { kind: 'refused', error: checked.error.toJSON() }
@@ -193,10 +189,4 @@ function exhausted(fault: PlanFault, attempts: number): ErrorJson {
       details: { attempts, ...fault },
     },
   ).toJSON();
-}
-
-function filtered(): ErrorJson {
-  return new NativeError('native.answer-filtered', "The provider's filter withheld the answer.", {
-    next: 'Change the task or the instructions.',
-  }).toJSON();
 }

@@ -11,7 +11,7 @@ import type { AcceptedPlan } from './check-plan.ts';
 import { PlanError } from './errors.ts';
 import { evaluate } from './evaluate.ts';
 import type { PlanLimits } from './limits.ts';
-import { planRecordOf } from './plan-record.ts';
+import { planRecordOf, type RecordedStep } from './plan-record.ts';
 import type { PlanResponse } from './plan-response.ts';
 import { inside } from './read-plan.ts';
 import {
@@ -163,10 +163,7 @@ async function runStep(step: Step, frame: Frame, work: PlanRun): Promise<StepEnd
   }
 }
 
-async function replay(
-  end: NonNullable<ReturnType<PlanRun['record']['steps']['get']>>['end'] & object,
-  { seat }: PlanRun,
-): Promise<StepEnd> {
+async function replay(end: NonNullable<RecordedStep['end']>, { seat }: PlanRun): Promise<StepEnd> {
   if ('error' in end) return { kind: 'failed', error: end.error };
   const bytes = await seat.host.recall(end.value);
   const text = bytes === undefined ? undefined : Buffer.from(bytes).toString('utf8');

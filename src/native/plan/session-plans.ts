@@ -79,6 +79,11 @@ export interface SessionPlans {
   task(text: string): Promise<HarnessOutcome>;
 }
 
+/** What a plan that the model proposes is given: the task, and the name of the first context. */
+export function inputsOf(task: string): PlanInputs {
+  return { query: task, context: 'input' };
+}
+
 /** A plan and its inputs as the task of a run. */
 export function planTask(plan: string, inputs: { readonly [name: string]: string } = {}): string {
   return JSON.stringify({ plan, inputs });
@@ -199,7 +204,7 @@ async function callPlan(
   const parsed = parsePlan(isRecord(value) ? ((value.plan ?? null) as ExactJson) : null);
   if (!parsed.ok) return failed(faultError(parsed.fault));
   const lane = `call-${turn}-${position}`;
-  const inputs = { query: input.task, context: 'input' };
+  const inputs = inputsOf(input.task);
   const checked = plans.check(parsed.plan, lane, inputs);
   if (!checked.ok) return failed(checked.error);
   const end = await plans.run(checked.accepted, lane, turn, inputs);
@@ -247,8 +252,8 @@ export function admitPlan(
 
 const missing = new ContextError('context.unknown', 'There is no such context.');
 
-/** The lane of the one plan of a run that is a plan. */
-const rootLane = 'plan';
+/** The lane of the one plan that carries out a whole run. */
+export const rootLane = 'plan';
 
 async function runTask(plans: SessionPlans, text: string): Promise<HarnessOutcome> {
   const { plan, inputs } = readTask(text);
