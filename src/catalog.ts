@@ -71,6 +71,11 @@ export const adapters = [
   },
 ] as const satisfies readonly Part<Adapter>[];
 
+/** All of them loaded, in this order. */
+export function allAdapters(): Promise<readonly Adapter[]> {
+  return Promise.all(adapters.map(({ load }): Promise<Adapter> => load()));
+}
+
 export const providers = [
   {
     name: 'openai',

@@ -1,7 +1,6 @@
 /** `writ deliver`: prints how an agent would be delivered to a harness, and touches nothing. */
-import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
-import { adapters } from '../../catalog.ts';
+import { adapters, allAdapters } from '../../catalog.ts';
 import type { DeliveryPlan } from '../../protocol/delivery.ts';
 import { type Fidelity, fidelities, type Intent, intents } from '../../protocol/intent.ts';
 import { composeFolder, type SituationFlags, withSituationFlags } from '../compose/situation-flags.ts';
@@ -84,17 +83,17 @@ async function planFor(
     { agentModel },
     { authModeOf },
     cells,
-    { stateFolder },
+    { homeOf, homesFolder },
   ] = await Promise.all([
     import('../../deliver/plan-delivery.ts'),
     import('../../deliver/agent-dimensions.ts'),
     import('../../deliver/agent-model.ts'),
     import('../../deliver/adapter.ts'),
     import('../../deliver/verify/measured-cells.ts'),
-    import('../../ledger/locate.ts'),
+    import('../../deliver/drive/home.ts'),
   ]);
   const rules = {
-    adapters: await Promise.all(adapters.map((part) => part.load())),
+    adapters: await allAdapters(),
     measured: await cells.readMeasuredCells(cells.measuredCellsPath(env)),
     unmeasured: flags.unmeasured,
   };
@@ -112,7 +111,7 @@ async function planFor(
       version: flags.harnessVersion ?? null,
       authMode: authModeOf(adapter, env),
       // A run has a home of its own below this folder; a plan that is only shown stands for all of them.
-      home: join(stateFolder(env), 'writ', 'homes', 'SESSION'),
+      home: homeOf(homesFolder(env), 'SESSION'),
       workspace,
       platform: process.platform,
       resume: null,

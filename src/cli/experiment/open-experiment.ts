@@ -1,15 +1,14 @@
 /** Opens what an experiment.yaml names, as all commands about it need it. Nothing of the operator's own goes into an arm. */
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { graders, probes, vocabulary } from '../../catalog.ts';
+import { allAdapters, graders, probes, vocabulary } from '../../catalog.ts';
 import { type Arm, type AskedHarness, openArm } from '../../prove/arm.ts';
-import { type Experiment, loadExperiment } from '../../prove/experiment.ts';
+import type { Experiment } from '../../prove/experiment.ts';
 import type { Grader, Judge } from '../../prove/grade/grader.ts';
 import type { Canary } from '../../prove/measure.ts';
 import { type Build, type Registration, registrationOf } from '../../prove/registration.ts';
 import { configuredTexts, readConfigured } from '../compose/configured.ts';
 import type { Context } from '../context.ts';
-import { allAdapters } from '../run/outside-parts.ts';
 import { armHarness } from './outside-trial.ts';
 
 export interface ExperimentFlags {
@@ -22,11 +21,9 @@ export interface OpenedExperiment {
   readonly grader: Grader;
   readonly build: Build;
   readonly registration: Registration;
-  /** Where the journal and the reports are. */
-  readonly record: string;
 }
 
-/** `dir/experiment.yaml` is recorded in `dir/experiment.record`, unless `--record` names another folder. */
+/** Where the journal and the reports are: `dir/experiment.yaml` is recorded in `dir/experiment.record`, unless `--record` names another folder. */
 export function recordFolder(context: Context, file: string, { record }: ExperimentFlags): string {
   if (record !== undefined) return resolve(context.cwd, record);
   const path = resolve(context.cwd, file);
@@ -36,11 +33,9 @@ export function recordFolder(context: Context, file: string, { record }: Experim
 /** Throws what is wrong with the experiment, mostly with its place. Executes nothing of an agent folder. */
 export async function openExperiment(
   context: Context,
-  file: string,
-  flags: ExperimentFlags,
+  experiment: Experiment,
   judge?: Judge,
 ): Promise<OpenedExperiment> {
-  const experiment = await loadExperiment(resolve(context.cwd, file));
   const adapters = await allAdapters();
   const parts = {
     vocabulary,
@@ -54,7 +49,7 @@ export async function openExperiment(
   const grader = await openGrader(context, experiment, judge);
   const build = await buildOf();
   const registration = await registrationOf(experiment, arms, grader, build);
-  return { experiment, arms, grader, build, registration, record: recordFolder(context, file, flags) };
+  return { experiment, arms, grader, build, registration };
 }
 
 async function openGrader(

@@ -1,5 +1,6 @@
 /** A trial of an agent program: the run of `writ run --harness --metered`, with its requests kept for what is looked for in them. */
 import { resolve } from 'node:path';
+import { allAdapters } from '../../catalog.ts';
 import type { Adapter } from '../../deliver/adapter.ts';
 import { agentModel } from '../../deliver/agent-model.ts';
 import type { Arm, ArmHarness, AskedHarness } from '../../prove/arm.ts';
@@ -8,7 +9,6 @@ import type { Context } from '../context.ts';
 import { findOnPath } from '../doctor/program-version.ts';
 import { CliError } from '../errors.ts';
 import type { OutsideOrigin } from '../run/origin.ts';
-import { allAdapters } from '../run/outside-parts.ts';
 
 /** What the command line says of the programs of all arms. */
 export interface OutsideFlags {

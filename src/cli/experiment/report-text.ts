@@ -1,5 +1,5 @@
 /** A report as a person reads it on a terminal. */
-import { figure } from '../../prove/claims.ts';
+import { figure, nameOf } from '../../prove/claims.ts';
 import type { Report } from '../../prove/report.ts';
 import { shortDigest } from '../view/figures.ts';
 
@@ -18,7 +18,7 @@ export function reportText(report: Report, paths: { readonly json: string; reado
     ...analysis.metrics.map((one) =>
       'reason' in one
         ? `  ${one.metric}: ${one.reason}`
-        : `  ${(one.per === null ? one.metric : `${one.metric} per ${one.per}`).padEnd(24)}${cell(one.estimate.control)} ${cell(one.estimate.treatment)} ${cell(one.bootstrap.estimate)}`,
+        : `  ${nameOf(one).padEnd(24)}${cell(one.estimate.control)} ${cell(one.estimate.treatment)} ${cell(one.bootstrap.estimate)}`,
     ),
     '',
     'CALLS',

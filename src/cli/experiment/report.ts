@@ -1,12 +1,11 @@
 /** `writ experiment report`: what the trials say, as a summary, as JSON and as one page. */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Registration } from '../../prove/registration.ts';
 import { type Context, printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { visible } from '../view/visible.ts';
 import type { ExperimentFlags } from './open-experiment.ts';
-import { reportText } from './report-text.ts';
 
 interface ReportFlags extends ExperimentFlags {
   readonly json?: true | undefined;
@@ -33,6 +32,7 @@ export function reportCommand({ context, command, done }: NewCommand) {
 async function reportFile(context: Context, file: string, flags: ReportFlags): Promise<number> {
   const [
     { recordFolder },
+    { reportText },
     { replaceFile },
     { openJournal, readJournal },
     { notRegistered },
@@ -40,6 +40,7 @@ async function reportFile(context: Context, file: string, flags: ReportFlags): P
     { reportPage },
   ] = await Promise.all([
     import('./open-experiment.ts'),
+    import('./report-text.ts'),
     import('../../compose/load/proof-files.ts'),
     import('../../prove/journal.ts'),
     import('../../prove/register.ts'),
@@ -48,7 +49,7 @@ async function reportFile(context: Context, file: string, flags: ReportFlags): P
   ]);
   const record = recordFolder(context, file, flags);
   if ((await readJournal(record)) === undefined) throw notRegistered();
-  const present = await presentRegistration(context, file, flags);
+  const present = await presentRegistration(context, file);
   const journal = await openJournal(record, context.clock);
   try {
     const report = await makeReport(journal, { clock: context.clock, present });
@@ -64,17 +65,14 @@ async function reportFile(context: Context, file: string, flags: ReportFlags): P
 }
 
 /** What the folder would register now. It may not resolve any more, which the report says. */
-async function presentRegistration(
-  context: Context,
-  file: string,
-  flags: ReportFlags,
-): Promise<Registration | null> {
-  const [{ openExperiment }, { WritError }] = await Promise.all([
+async function presentRegistration(context: Context, file: string): Promise<Registration | null> {
+  const [{ openExperiment }, { loadExperiment }, { WritError }] = await Promise.all([
     import('./open-experiment.ts'),
+    import('../../prove/experiment.ts'),
     import('../../errors.ts'),
   ]);
   try {
-    return (await openExperiment(context, file, flags)).registration;
+    return (await openExperiment(context, await loadExperiment(resolve(context.cwd, file)))).registration;
   } catch (thrown) {
     if (thrown instanceof WritError) return null;
     throw thrown;

@@ -45,7 +45,7 @@ export function runExperimentCommand({ context, command, done }: NewCommand) {
 
 async function runFile(context: Context, file: string, flags: RunFlags): Promise<number> {
   const [
-    { canariesOf, openExperiment },
+    { canariesOf, openExperiment, recordFolder },
     { executorOf, judgeOf },
     { openJournal },
     { mustBeAsRegistered },
@@ -60,11 +60,12 @@ async function runFile(context: Context, file: string, flags: RunFlags): Promise
     import('../../prove/experiment.ts'),
   ]);
   const signal = context.interrupts();
-  const { folder, written } = await loadExperiment(resolve(context.cwd, file));
+  const experiment = await loadExperiment(resolve(context.cwd, file));
+  const { folder, items, written } = experiment;
   const { store } = await openStore(context, flags, folder);
   try {
-    const opened = await openExperiment(context, file, flags, judgeOf(context, store, flags, written));
-    const journal = await openJournal(opened.record, context.clock);
+    const opened = await openExperiment(context, experiment, judgeOf(context, store, flags, written));
+    const journal = await openJournal(recordFolder(context, file, flags), context.clock);
     try {
       mustBeAsRegistered(journal, opened.registration);
       mustBeTrusted(opened, flags);
@@ -72,13 +73,13 @@ async function runFile(context: Context, file: string, flags: RunFlags): Promise
       const summary = await runExperiment({
         journal,
         store,
-        items: opened.experiment.items,
+        items,
         grader: opened.grader,
         build: opened.build,
         execute: executorOf(context, opened, store, flags),
         clock: context.clock,
         signal,
-        canaries: await canariesOf(context, opened.experiment),
+        canaries: await canariesOf(context, experiment),
         limits: limitsOf(written.limits),
         onProgress: shown.show,
       }).finally(shown.close);

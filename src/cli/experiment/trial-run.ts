@@ -13,7 +13,7 @@ import { type StartRequest, startRun } from '../../run/run.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { openHarness } from '../run/harness-parts.ts';
-import { type Origin, type OutsideOrigin, originRecord } from '../run/origin.ts';
+import { type AnyOrigin, type Origin, type OutsideOrigin, originRecord } from '../run/origin.ts';
 import { openOutside } from '../run/outside-parts.ts';
 import type { Consent } from '../trust/trust.ts';
 import type { OpenedExperiment } from './open-experiment.ts';
@@ -35,17 +35,19 @@ export function executorOf(
   const { written } = experiment;
   return async ({ side, task, workspace, stamp, signal }) => {
     const { agent, model, harness, compose } = arms[side];
+    const { key, capabilities } = agent;
     const { composition } = await compose(workspace);
+    const asked = (origin: AnyOrigin): Asked => ({
+      composition,
+      capabilities,
+      limits: limitsOf(written.budget) ?? agent.budget,
+      task,
+      origin: { ...originRecord(origin), experiment: stamp },
+      signal,
+    });
     if (harness !== undefined) {
-      const origin = await outsideOrigin(context, { harness, agent }, written, flags, workspace);
-      return startOutside(context, store, origin, {
-        composition,
-        capabilities: agent.capabilities,
-        limits: limitsOf(written.budget) ?? agent.budget,
-        task,
-        origin: { ...originRecord(origin), experiment: stamp },
-        signal,
-      });
+      const outside = await outsideOrigin(context, { harness, agent }, written, flags, workspace);
+      return startOutside(context, store, outside, asked(outside));
     }
     const origin: Origin = {
       ...serverOf(written, flags),
@@ -61,16 +63,8 @@ export function executorOf(
         : { skills: Object.fromEntries(agent.ownSkills.map((skill) => [skill.name, skill.folder])) }),
       situation: {},
     };
-    const { key, capabilities } = agent;
     const consent = { agent: key, trust: flags.trust === true, quiet: true, capabilities };
-    return start(context, store, origin, consent, {
-      composition,
-      capabilities,
-      limits: limitsOf(written.budget) ?? agent.budget,
-      task,
-      origin: { ...originRecord(origin), experiment: stamp },
-      signal,
-    });
+    return start(context, store, origin, consent, asked(origin));
   };
 }
 

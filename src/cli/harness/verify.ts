@@ -1,8 +1,10 @@
 /** `writ harness verify`: runs the agent programs of this machine against a scripted model and measures what they do. */
 import { resolve } from 'node:path';
-import { adapters as listed } from '../../catalog.ts';
+import { allAdapters } from '../../catalog.ts';
 import { namingMend } from '../../compose/nearest.ts';
 import type { Adapter } from '../../deliver/adapter.ts';
+import type { Cell } from '../../protocol/delivery.ts';
+import { collect } from '../compose/situation-flags.ts';
 import { type Context, printJson } from '../context.ts';
 import { findOnPath } from '../doctor/program-version.ts';
 import { CliError } from '../errors.ts';
@@ -48,10 +50,8 @@ export function verifyCommand({ context, command, done }: NewCommand) {
   );
 }
 
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
-
 async function verifyAll(context: Context, names: readonly string[], flags: VerifyFlags): Promise<number> {
-  const all = await Promise.all(listed.map(({ load }): Promise<Adapter> => load()));
+  const all = await allAdapters();
   const known = all.map(({ name }) => name);
   for (const name of names) checkName(name, known);
   const programs = programsOf(context, flags.bin, { known, names });
@@ -139,7 +139,7 @@ function mustHaveAgent(words: readonly string[], programs: ReadonlyMap<string, s
 interface One {
   readonly adapter: Adapter;
   readonly all: readonly Adapter[];
-  readonly before: Parameters<typeof import('../../deliver/verify/verify.ts').verifyHarness>[0]['known'];
+  readonly before: readonly Cell[];
   readonly signal: AbortSignal;
   readonly model: string | null;
   readonly programs: ReadonlyMap<string, string>;
@@ -151,8 +151,7 @@ async function verifyOne(
   { adapter, all, before, signal, model, programs, words }: One,
 ): Promise<Verified> {
   const harness = adapter.name;
-  const isOurs = adapter.needsCell === false;
-  if (isOurs)
+  if (adapter.needsCell === false)
     return { status: 'not-measurable', harness, reason: 'it starts no program that could be sent elsewhere' };
   const found = adapter.program === null ? undefined : findOnPath(adapter.program, context.env);
   const program = programs.get(harness) ?? found;

@@ -1,8 +1,7 @@
 /** `admitText`: what both commands hold of a plan before anything of it is run, a model or a key being no part of that. */
 import type { AcceptedPlan, PlanCheck } from '../../native/plan/check-plan.ts';
 import { configuredRun } from '../compose/configured.ts';
-import { composeFolder } from '../compose/situation-flags.ts';
-import type { Context } from '../context.ts';
+import type { Composed } from '../compose/situation-flags.ts';
 import { CliError } from '../errors.ts';
 import type { RunFlags } from '../run/run-flags.ts';
 
@@ -13,15 +12,14 @@ export interface AdmittedText {
 }
 
 /**
- * Checks the plan of a text, for an agent if one is named. Throws a PlanError, and `cli.no-model` for a plan that asks a
+ * Checks the plan of a text, for the agent that `compose` gives if there is one. Throws a PlanError, and `cli.no-model` for a plan that asks a
  * model where none is given.
  */
 export async function admitText(
-  context: Context,
   text: string,
   inputs: readonly string[],
-  agent: string | undefined,
-  flags: RunFlags,
+  compose: (() => Promise<Composed>) | undefined,
+  { model }: Pick<RunFlags, 'model'>,
 ): Promise<AdmittedText> {
   const [{ parsePlan }, { checkPlan, eachStep }, { faultError }, { planLimits }] = await Promise.all([
     import('../../native/plan/read-plan.ts'),
@@ -32,7 +30,7 @@ export async function admitText(
   const parsed = parsePlan(text);
   if (!parsed.ok) throw faultError(parsed.fault);
   const { mayAsk, ...rights } =
-    agent === undefined ? await everyRight() : await rightsOf(context, agent, flags);
+    compose === undefined ? await everyRight() : await rightsOf(await compose(), model);
   const checked = checkPlan(parsed.plan, { ...rights, limits: planLimits(), inputs });
   if (!checked.ok) {
     if (checked.fault?.fault === 'unknown_provider' && rights.registry?.provider === null)
@@ -57,11 +55,8 @@ async function everyRight(): Promise<Rights> {
 }
 
 /** Of tools in the agent's folder only the names are known: their code is never loaded by a check. */
-async function rightsOf(context: Context, folder: string, flags: RunFlags): Promise<Rights> {
-  const [{ agent, configured }, { tools: builtIn }] = await Promise.all([
-    composeFolder(context, folder, flags),
-    import('../../catalog.ts'),
-  ]);
+async function rightsOf({ agent, configured }: Composed, model: string | undefined): Promise<Rights> {
+  const { tools: builtIn } = await import('../../catalog.ts');
   const listed = new Map(
     agent.tools.map(({ name }) => {
       const capability = builtIn.find((tool) => tool.name === name)?.capability ?? null;
@@ -74,7 +69,7 @@ async function rightsOf(context: Context, folder: string, flags: RunFlags): Prom
   return {
     capabilities: agent.capabilities,
     registry: {
-      provider: flags.model ?? configuredRun(configured).model ?? agent.model,
+      provider: model ?? configuredRun(configured).model ?? agent.model,
       context: () => true,
       tool: (name) => listed.get(name) ?? (servers ? { capability: null, counter: 'toolCalls' } : undefined),
     },

@@ -1,5 +1,5 @@
 /** `writ plan check`: whether a plan is one, what it needs at its worst, and whether an agent may run it. Runs nothing. */
-import { collect } from '../compose/situation-flags.ts';
+import { collect, composeFolder } from '../compose/situation-flags.ts';
 import { type Context, printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { givenPath, type NewCommand, withExamples } from '../program.ts';
@@ -36,7 +36,8 @@ async function checkFile(context: Context, file: string, flags: CheckFlags): Pro
   const text = await readPlanFile(context, file);
   const inputs = Object.keys(await readInputs(context, flags));
   const { agent, workspace, model } = flags;
-  const admitted = await admitText(context, text, inputs, agent, { workspace, model });
+  const compose = agent === undefined ? undefined : () => composeFolder(context, agent, { workspace });
+  const admitted = await admitText(text, inputs, compose, { model });
   const { digest, estimate, limits } = admitted.accepted;
   if (flags.json === true) printJson(context, { valid: true, digest, estimate, limits });
   else {

@@ -1,5 +1,5 @@
 /** `writ plan run`: runs a plan with an agent's tools and rights, inside its budget, and records every step. */
-import { collect, withSituationFlags } from '../compose/situation-flags.ts';
+import { type Composed, collect, composeFolder, withSituationFlags } from '../compose/situation-flags.ts';
 import type { Context } from '../context.ts';
 import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { runNative } from '../run/run.ts';
@@ -50,8 +50,14 @@ export function planRunCommand({ context, command, done }: NewCommand) {
 async function runFile(context: Context, file: string, flags: PlanRunFlags): Promise<number> {
   const folder = givenPath('--agent')(flags.agent ?? '');
   const [text, inputs] = await Promise.all([readPlanFile(context, file), readInputs(context, flags)]);
-  const { asksModel } = await admitText(context, text, Object.keys(inputs), folder, flags);
+  // Only where the plan is one, and once: its probes look at the machine.
+  let composed: Promise<Composed> | undefined;
+  const compose = () => {
+    composed ??= composeFolder(context, folder, flags);
+    return composed;
+  };
+  const { asksModel } = await admitText(text, Object.keys(inputs), compose, flags);
   const { planTask } = await import('../../native/plan/session-plans.ts');
   const modelless = asksModel ? undefined : true;
-  return runNative(context, folder, { ...flags, root: 'plan', modelless }, planTask(text, inputs));
+  return runNative(context, await compose(), { ...flags, root: 'plan', modelless }, planTask(text, inputs));
 }

@@ -1,5 +1,5 @@
 /** Builds the harness of an agent program that a session's origin describes, and finds the secrets that it is given. */
-import { adapters as listed } from '../../catalog.ts';
+import { allAdapters } from '../../catalog.ts';
 import type { Adapter } from '../../deliver/adapter.ts';
 import { cellVersion } from '../../deliver/agent-version.ts';
 import type { MeterOptions } from '../../deliver/meter/meter.ts';
@@ -11,11 +11,6 @@ import type { Lowered } from '../../run/guarantees.ts';
 import type { Context } from '../context.ts';
 import type { OutsideOrigin } from './origin.ts';
 import type { HarnessParts } from './parts.ts';
-
-/** Every adapter there is, in the order of the catalog. */
-export function allAdapters(): Promise<readonly Adapter[]> {
-  return Promise.all(listed.map(({ load }): Promise<Adapter> => load()));
-}
 
 /**
  * Nothing is started by it but, once for each installed version, the program's own question for its version. `check` sees

@@ -1,5 +1,6 @@
 /** `writ run --harness NAME` for an agent program: all that the agent asks for is delivered to it, or refused. */
 import { resolve } from 'node:path';
+import { allAdapters } from '../../catalog.ts';
 import type { Adapter } from '../../deliver/adapter.ts';
 import { cellsOfAgent } from '../../deliver/agent-version.ts';
 import { type Declarations, type Guarantee, guarantees } from '../../harness.ts';
@@ -11,7 +12,6 @@ import { findOnPath } from '../doctor/program-version.ts';
 import { CliError } from '../errors.ts';
 import { overlayLimits } from './limits.ts';
 import type { OutsideOrigin } from './origin.ts';
-import { allAdapters } from './outside-parts.ts';
 import type { RunFlags } from './run-flags.ts';
 
 /** Runs the task. Whatever cannot be honoured is refused before the program is looked for. */

@@ -133,17 +133,16 @@ async function runTask(
     return runOutside(context, folder, { ...flags, harness }, text);
   }
   mustBeNative(flags);
-  return runNative(context, folder, flags, text);
+  return runNative(context, await composeFolder(context, folder, flags), flags, text);
 }
 
-/** Composes the agent and has our own harness work on the task. Resolves with the exit code. */
+/** Has our own harness work on the task with a composed agent. Resolves with the exit code. */
 export async function runNative(
   context: Context,
-  folder: string,
+  composed: Composed,
   flags: RunFlags,
   text: string,
 ): Promise<number> {
-  const composed = await composeFolder(context, folder, flags);
   mustBeKeepable(composed);
   const limits = overlayLimits(composed.agent.budget, flags.budget);
   const described = originOf(context, composed, flags);

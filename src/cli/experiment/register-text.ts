@@ -1,0 +1,54 @@
+/** A registration as a person reads it on a terminal. */
+import { nameOf } from '../../prove/claims.ts';
+import type { Registered } from '../../prove/register.ts';
+import type { ArmRecord, Registration } from '../../prove/registration.ts';
+import { count, shortDigest } from '../view/figures.ts';
+
+const statusWords: Readonly<Record<Registered, string>> = {
+  registered: 'registered',
+  unchanged: 'registered before, and unchanged',
+  replaced: 'registered in place of the earlier one; no trial had been run',
+  deviated: 'registered as a deviation: the result is exploratory',
+};
+
+/** The summary, and under which digest and where it is kept. */
+export function registrationText(
+  registration: Registration,
+  status: Registered,
+  digest: string,
+  record: string,
+): string {
+  const { question, arms, cell, items, repeats, primary, secondary, design, alpha, errors, grader } =
+    registration;
+  const { power, smallestP, trials } = design;
+  const { assumed } = power;
+  const lines = [
+    question,
+    '',
+    `control    ${armText(arms.control)}`,
+    `treatment  ${armText(arms.treatment)}`,
+    `cell       ${cell}`,
+    `items      ${items.length}, each ${count(repeats, 'time')} in both arms: ${count(trials, 'trial')}`,
+    `primary    ${primary === null ? 'none: nothing decides by itself' : `${primary.metric}, ${primary.question}${primary.margin === null ? '' : `, margin ${primary.margin}`}`}`,
+    `secondary  ${secondary.map(nameOf).join(', ') || 'none'}`,
+    `grader     ${grader.kind} ${shortDigest(grader.digest)}`,
+    `outages    above ${(100 * errors.limit).toFixed(0)} % of lost pairs the result is inconclusive`,
+    '',
+    `smallest p that this design can give: ${smallestP.toPrecision(2)} (alpha ${alpha})`,
+    `power: ${(100 * power.power).toFixed(0)} % for a difference of ${assumed.effect}${assumed.given ? '' : ', under assumptions that nobody gave (assume: in the file)'}`,
+    '',
+    `${statusWords[status]}: ${digest}`,
+    `record: ${record}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function armText({ label, agent, model, harness, prompt, tokens, overrides }: ArmRecord): string {
+  const changed = Object.entries(overrides).map(([id, presence]) => `${id} ${presence}`);
+  return [
+    label,
+    `${agent} on ${model}${harness === undefined ? '' : ` by ${harness.name} (${harness.intent}, ${harness.fidelity})`}`,
+    `prompt ${shortDigest(prompt)}, ${count(tokens, 'token')}`,
+    ...changed,
+  ].join(' · ');
+}
