@@ -61,7 +61,7 @@ async function oneTurn(options, intent, script, timeoutMs) {
       toolResults: last?.parts.filter(({ kind }) => kind === 'tool-result').length ?? 0,
       // Ours must stand in every request of a turn, not in the first alone.
       textInEveryRequest: seen.main.every(({ parts }) => parts.some(({ text }) => text.includes(plain.text))),
-      leftProcesses: await processesOf(stage.workspace),
+      leftProcesses: await processesOf(stage.user),
       leftInWorkspace: (await readdir(stage.workspace)).filter((name) => name !== 'canary-of-a-file'),
     };
   } finally {
@@ -69,7 +69,7 @@ async function oneTurn(options, intent, script, timeoutMs) {
   }
 }
 
-/** Processes that work in a folder, wherever they moved themselves; null where the system does not tell. */
+/** Processes whose environment names a folder, wherever they moved themselves; null where the system does not tell. */
 async function processesOf(folder) {
   if (process.platform !== 'linux') return null;
   // What was just killed needs a moment to be gone.
@@ -79,8 +79,7 @@ async function processesOf(folder) {
     const [environment, command] = await Promise.all(
       ['environ', 'cmdline'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')),
     );
-    if (environment.includes(folder.replace(/workspace$/, 'user')) && command !== '')
-      left.push(command.replaceAll('\0', ' ').trim());
+    if (environment.includes(folder) && command !== '') left.push(command.replaceAll('\0', ' ').trim());
   }
   return left;
 }

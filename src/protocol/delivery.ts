@@ -3,8 +3,7 @@ import type { Fidelity, Intent } from './intent.ts';
 import type { Json } from './json.ts';
 
 /** How a text travels. `request` is a field of the protocol that the harness speaks with us. */
-export const transports = ['file', 'stdin', 'argv', 'env', 'request'] as const;
-export type Transport = (typeof transports)[number];
+export type Transport = 'file' | 'stdin' | 'argv' | 'env' | 'request';
 
 /** How the harness shows its vendor who is asking: with a key of the caller, or with a login that it keeps itself. */
 export const authModes = ['api-key', 'login'] as const;

@@ -2,7 +2,7 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { adapters as listed } from '../../catalog.ts';
+import { allAdapters as loadAll } from '../../catalog.ts';
 import { systemClock } from '../../clock.ts';
 import { plainComposition } from '../../compose/plain.ts';
 import type { Store } from '../../ledger/store.ts';
@@ -15,7 +15,7 @@ import { homesFolder } from './home.ts';
 import type { OutsideOptions } from './options.ts';
 import { outside } from './outside.ts';
 
-export const allAdapters = await Promise.all(listed.map(({ load }): Promise<Adapter> => load()));
+export const allAdapters = await loadAll();
 
 export function adapterNamed(name: string): Adapter {
   const found = allAdapters.find((adapter) => adapter.name === name);

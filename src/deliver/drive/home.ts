@@ -1,6 +1,5 @@
 /** The homes of sessions: private folders in the user's state folder, filled for a run, and cleaned also after a crash. */
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
@@ -9,6 +8,7 @@ import { stateFolder } from '../../ledger/locate.ts';
 import type { DeliveryPlan, Seed } from '../../protocol/delivery.ts';
 import type { ProcessName } from '../../sandbox/sandbox.ts';
 import { endAll, isAlive, type ProcessId, processId } from '../../sandbox/supervisor/process-tree.ts';
+import { writeWhole } from '../whole-file.ts';
 import { insideHome, makeInsideHome } from './inside-home.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -73,17 +73,6 @@ export async function prepareHome(plan: DeliveryPlan, mark: string, env: Environ
   };
 }
 
-/** A file that is private and whole at every moment. */
-async function writeWhole(path: string, text: string): Promise<void> {
-  const part = `${path}.${randomUUID()}.part`;
-  try {
-    await writeFile(part, text, { mode: 0o600, flag: 'wx' });
-    await rename(part, path);
-  } finally {
-    await rm(part, { force: true });
-  }
-}
-
 // The program may renew its login in the home, so a copy that is there already is the newer one.
 async function copyLogin({ from, variable, below, to }: Seed, home: string, env: Environment): Promise<void> {
   const given = variable === null ? undefined : env[variable];
@@ -91,15 +80,11 @@ async function copyLogin({ from, variable, below, to }: Seed, home: string, env:
   const source = given !== undefined && isAbsolute(given) ? join(given, below) : join(own, from);
   const target = await makeInsideHome(home, to);
   if (await isThere(target)) return;
-  const part = `${target}.${randomUUID()}.part`;
   try {
     // A link is followed: the copy holds real bytes, and the user's own file is never written through it.
-    await writeFile(part, await readFile(source), { mode: 0o600, flag: 'wx' });
-    await rename(part, target);
+    await writeWhole(target, await readFile(source));
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
-  } finally {
-    await rm(part, { force: true });
   }
 }
 

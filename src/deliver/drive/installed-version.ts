@@ -1,11 +1,12 @@
 /** Which version of a program is installed: asked of the program once, and kept until its file changes. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { stateFolder } from '../../ledger/locate.ts';
 import type { Adapter } from '../adapter.ts';
+import { writeWhole } from '../whole-file.ts';
 import { markVariable, programEnvironment } from './environment.ts';
 import { runProgram } from './program.ts';
 
@@ -75,10 +76,13 @@ async function ask(
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     },
   );
+  return versionIn(lines.join('\n'), end.started ? end.stderr : '');
+}
+
+/** The version in what a program printed; some print it beside what they complain of. */
+export function versionIn(stdout: string, stderr: string): string | null {
   const version = /\d+\.\d+\.\d+[\w.+-]*/;
-  // Some print it beside what they complain of.
-  const told = end.started ? end.stderr : '';
-  return (version.exec(lines.join('\n')) ?? version.exec(told))?.[0] ?? null;
+  return (version.exec(stdout) ?? version.exec(stderr))?.[0] ?? null;
 }
 
 async function readKnown(path: string): Promise<z.output<typeof known>> {
@@ -91,12 +95,8 @@ async function readKnown(path: string): Promise<z.output<typeof known>> {
 
 // What cannot be kept is asked again the next time.
 async function keep(path: string, versions: z.output<typeof known>): Promise<void> {
-  const part = `${path}.${randomUUID()}.part`;
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(part, JSON.stringify(versions), { mode: 0o600 });
-    await rename(part, path);
-  } catch {
-    await rm(part, { force: true });
-  }
+    await writeWhole(path, JSON.stringify(versions));
+  } catch {}
 }

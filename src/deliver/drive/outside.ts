@@ -69,7 +69,7 @@ export function outside(options: OutsideOptions): Harness {
 }
 
 /** What has to stay alike in all runs of a session. */
-export function bindingOf({ intent, fidelity, dimensions = {} }: OutsideOptions): SessionBinding {
+function bindingOf({ intent, fidelity, dimensions = {} }: OutsideOptions): SessionBinding {
   return { intent, fidelity, dimensions: jsonDigest(dimensions) };
 }
 

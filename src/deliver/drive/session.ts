@@ -372,13 +372,7 @@ function silence({ exit, stderr }: Extract<ProgramEnd, { started: true }>): stri
   return last;
 }
 
-function exitText({
-  code,
-  signal,
-}: {
-  readonly code: number | null;
-  readonly signal: string | null;
-}): string {
+function exitText({ code, signal }: Extract<ProgramEnd, { started: true }>['exit']): string {
   if (signal !== null) return `ended by ${signal}`;
   return code === null ? 'its end was not seen' : `exit code ${code}`;
 }
@@ -390,6 +384,6 @@ function namesOf(processes: readonly { readonly pid: number; readonly name: stri
 /** All that the session's earlier runs used, for programs that count on. */
 function usedBefore(earlier: readonly RunEvent[]): Usage {
   return earlier
-    .filter((event) => event.type === 'usage-report' && event.turn === 0)
-    .reduce((sum, event) => (event.type === 'usage-report' ? addUsage(sum, event.usage) : sum), noUsage);
+    .flatMap((event) => (event.type === 'usage-report' && event.turn === 0 ? [event.usage] : []))
+    .reduce(addUsage, noUsage);
 }

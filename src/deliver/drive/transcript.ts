@@ -229,15 +229,10 @@ export function openTranscript({ clock, binding, before, live, spend }: Transcri
   };
 }
 
-const statuses = { ok: 'ok', failed: 'failed', denied: 'denied' } as const satisfies Record<
-  string,
-  CallStatus
->;
-
 function resultEvent(
   { turn, position, tool }: OpenCall,
   callId: string,
-  status: keyof typeof statuses,
+  status: CallStatus,
   message: string,
   bytes: number,
   elapsedMs: number,
@@ -248,7 +243,7 @@ function resultEvent(
     position,
     callId,
     tool,
-    status: statuses[status],
+    status,
     code: null,
     message,
     bytes,

@@ -1,5 +1,5 @@
 /** What a program reports of its use, message by message or as totals, made into what one run used. */
-import { addUsage, noUsage, type Usage } from '../../protocol/usage.ts';
+import { addUsage, noUsage, type Usage, unknownUsage } from '../../protocol/usage.ts';
 import type { Observed, ObservedUsage } from '../observed.ts';
 
 type Report = Extract<Observed, { type: 'usage' }>;
@@ -39,32 +39,13 @@ export function openUsage(before: Usage | null): UsageLanes {
     },
     run(turns) {
       const reports = [...messages.values()].map(({ report }) => report);
-      if (total === undefined) return reports.length === 0 ? unreported(turns) : sum(reports);
       const calls = reports.length > 0 ? reports.length : Math.max(1, turns);
+      if (total === undefined)
+        return reports.length === 0 ? { ...unknownUsage, modelCalls: calls } : sum(reports);
       const all = usageOf(total, calls);
       return total.scope === 'session' ? since(before, all) : all;
     },
   };
-}
-
-function unreported(turns: number): Usage {
-  return usageOf(
-    {
-      type: 'usage',
-      id: null,
-      scope: 'run',
-      usage: {
-        promptTokens: null,
-        cachedTokens: null,
-        cacheWriteTokens: null,
-        completionTokens: null,
-        reasoningTokens: null,
-      },
-      costUsd: null,
-      costLane: null,
-    },
-    Math.max(1, turns),
-  );
 }
 
 function usageOf({ usage, costUsd, costLane }: Report, modelCalls: number): Usage {

@@ -142,7 +142,7 @@ describe.each(protocols)('%s', (protocol) => {
   });
 });
 
-test.each<[Protocol, unknown, number]>([
+test.each<[Protocol, Readonly<Record<string, unknown>>, number]>([
   ['anthropic', { max_tokens: 9 }, 9],
   ['openai-responses', { max_output_tokens: 9 }, 9],
   ['openai-chat', { max_completion_tokens: 9, n: 2 }, 18],
@@ -151,14 +151,17 @@ test.each<[Protocol, unknown, number]>([
   ['gemini', {}, 4096],
   ['openai-responses', { max_output_tokens: -1 }, 4096],
 ])('%s: %j sets aside its size and %d tokens of an answer', (protocol, body, output) => {
-  const bytes = Buffer.from(JSON.stringify(body));
+  const bytes = Buffer.byteLength(JSON.stringify(body));
   const tariff = { atMost: (a: number, b: number) => a + b, price: () => unknownUsage };
-  const tokens = Math.ceil(bytes.length / 3) + output;
-  expect(reservationOf(protocol, bytes, { isTurn: true, tariff })).toEqual({
+  const tokens = Math.ceil(bytes / 3) + output;
+  expect(reservationOf({ protocol, bytes }, body, { isTurn: true, tariff })).toEqual({
     turns: 1,
     modelCalls: 1,
     tokens,
     costUsd: tokens,
   });
-  expect(reservationOf(protocol, bytes, { isTurn: false, tariff: null })).toEqual({ modelCalls: 1, tokens });
+  expect(reservationOf({ protocol, bytes }, body, { isTurn: false, tariff: null })).toEqual({
+    modelCalls: 1,
+    tokens,
+  });
 });

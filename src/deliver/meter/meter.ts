@@ -2,13 +2,12 @@
 import { sha256 } from '../../digest.ts';
 import { type ErrorJson, messageOf } from '../../errors.ts';
 import type { Host } from '../../harness.ts';
-import { type BudgetAmount, type BudgetCounter, budgetExhausted } from '../../protocol/budget.ts';
+import { amountOf, type BudgetAmount, budgetExhausted } from '../../protocol/budget.ts';
 import type { DeliveryPlan } from '../../protocol/delivery.ts';
 import type { Usage } from '../../protocol/usage.ts';
 import { DeliverError } from '../errors.ts';
-import { type Exchange, headerOf } from '../recorder/exchange.ts';
-import { type ModelRequest, type Protocol, readModelRequest } from '../recorder/model-request.ts';
-import { plainBytes } from '../recorder/plain-bytes.ts';
+import type { Exchange } from '../recorder/exchange.ts';
+import { type Protocol, type ReadWithBody, readWithBody } from '../recorder/model-request.ts';
 import { type GatedRequest, type HeldBack, type Recorder, startRecorder } from '../recorder/recorder.ts';
 import { answerUsage } from './answer-usage.ts';
 import { type Judgement, openProof, type Proof } from './proof.ts';
@@ -37,9 +36,6 @@ export interface Meter {
   /** Frees the port. Requests that are still open are settled as unknown. Safe to call twice. */
   close(): Promise<void>;
 }
-
-/** The counters that are kept before anything is spent of them. */
-export const meteredCounters: readonly BudgetCounter[] = ['turns', 'modelCalls', 'tokens', 'costUsd'];
 
 /** A program that was refused gets this long to say so and end. */
 const lastWordsMs = 3_000;
@@ -102,7 +98,7 @@ class Gate {
 
   async decide(request: GatedRequest): Promise<HeldBack | undefined> {
     const body = { bytes: request.body, bytesSeen: request.body.length, complete: true };
-    const reading = readModelRequest({ ...request, request: { headers: request.headers, body } });
+    const reading = readWithBody({ ...request, request: { headers: request.headers, body } });
     if (reading.kind === 'other') return this.#other(request);
     if (reading.kind === 'unreadable')
       return this.#refuse(request.number, reading.protocol, this.#unreadable(reading.reason));
@@ -111,21 +107,20 @@ class Gate {
     if (this.error !== undefined) return this.#refuse(request.number, protocol, this.error);
     const judged = this.#proof.judge(reading.request);
     if ('found' in judged) return this.#refuse(request.number, protocol, this.#notProven(judged.found));
-    return this.#admit(request, reading.request, judged);
+    return this.#admit(request, reading, judged);
   }
 
   // Reads what is left and sets it aside in one go, without an await between: nothing can slip in.
   async #admit(
     request: GatedRequest,
-    read: ModelRequest,
+    { request: read, json }: Extract<ReadWithBody, { kind: 'model' }>,
     judged: Exclude<Judgement, { found: string }>,
   ): Promise<HeldBack | undefined> {
     const { protocol, model } = read;
     const tariff = this.#options.tariff?.(model) ?? null;
     if (tariff === null && this.#host.left('costUsd') !== null)
       return this.#refuse(request.number, protocol, this.#unpriced(model));
-    const plain = plainBytes(request.body, headerOf(request.headers, 'content-encoding'));
-    const reserved = reservationOf(protocol, plain, { isTurn: judged.lane === 'main', tariff });
+    const reserved = reservationOf(read, json, { isTurn: judged.lane === 'main', tariff });
     const reservation = this.#host.reserve(reserved);
     if (!reservation.granted) {
       const { granted: _, ...spent } = reservation;
@@ -233,17 +228,11 @@ class Gate {
 /** What is charged; a turn that brought no answer is none. */
 function chargeOf(usage: Usage, reserved: BudgetAmount, status: number | null) {
   const isAnswered = status !== null && status < 400;
-  const known: BudgetAmount = {
-    modelCalls: 1,
-    ...(reserved.turns === undefined ? {} : { turns: isAnswered ? 1 : 0 }),
-    ...(usage.totalTokens === null ? {} : { tokens: usage.totalTokens }),
-    ...(usage.costUsd === null ? {} : { costUsd: usage.costUsd }),
+  const { known, unknown } = amountOf(usage);
+  return {
+    known: reserved.turns === undefined ? known : { ...known, turns: isAnswered ? 1 : 0 },
+    unknown: unknown.filter((counter) => reserved[counter] !== undefined),
   };
-  const unknown: BudgetCounter[] = [
-    ...(usage.totalTokens === null ? (['tokens'] as const) : []),
-    ...(usage.costUsd === null && reserved.costUsd !== undefined ? (['costUsd'] as const) : []),
-  ];
-  return { known, unknown };
 }
 
 function faultText(fault: Exchange['fault']): string | null {

@@ -1,7 +1,7 @@
 /** Whether our text stands in a request where it was measured to stand, and which requests have to hold it. */
-import { jsonDigest } from '../../digest.ts';
 import type { DeliveryPlan, Position } from '../../protocol/delivery.ts';
-import type { InputPart, ModelRequest } from '../recorder/model-request.ts';
+import { kindOf } from '../recorder/conversations.ts';
+import { type InputPart, isAbove, type ModelRequest, positionOf } from '../recorder/model-request.ts';
 
 export type Judgement =
   | { readonly lane: 'side' }
@@ -55,21 +55,16 @@ export function openProof(text: string, { cell, intent }: Pick<DeliveryPlan, 'ce
 
 /** The places of all copies. What is said in the conversation may quote the text: there only the measured entry counts. */
 function copiesOf({ parts }: ModelRequest, text: string, position: Position | null): readonly Position[] {
-  const looked = parts.filter((part) => isAbove(part, position) || isSame(placeOf(part), position));
+  const looked = parts.filter((part) => isLookedAt(part, position) || isSame(positionOf(part), position));
   return looked.flatMap((part) => {
     const copies = part.text.split(text).length - 1;
-    return Array.from({ length: copies }, () => placeOf(part));
+    return Array.from({ length: copies }, () => positionOf(part));
   });
 }
 
 /** Without a measurement a text of the lower surface may be the user's first message. */
-function isAbove({ role, index }: InputPart, position: Position | null): boolean {
-  if (role === 'system' || role === 'developer') return true;
-  return position === null && role === 'user' && index === 0;
-}
-
-function placeOf({ field, role, index }: InputPart): Position {
-  return { field, role, index: field === 'instructions' ? null : index };
+function isLookedAt(part: InputPart, position: Position | null): boolean {
+  return isAbove(part) || (position === null && part.role === 'user' && part.index === 0);
 }
 
 function isSame(place: Position, other: Position | null): boolean {
@@ -78,10 +73,4 @@ function isSame(place: Position, other: Position | null): boolean {
 
 function placeText({ field, role, index }: Position): string {
   return `${index === null ? field : `${field}[${index}]`} (${role})`;
-}
-
-/** Requests of one conversation have the same tools and begin alike; later parts of a text may carry the time. */
-function kindOf({ protocol, parts, tools }: ModelRequest): string {
-  const first = parts.find(({ role }) => role === 'system' || role === 'developer')?.text.slice(0, 40);
-  return jsonDigest([protocol, tools.map(({ name }) => name), first ?? null]);
 }

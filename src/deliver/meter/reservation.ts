@@ -2,7 +2,7 @@
 import type { BudgetAmount } from '../../protocol/budget.ts';
 import { isRecord } from '../../protocol/json.ts';
 import type { Usage } from '../../protocol/usage.ts';
-import type { Protocol } from '../recorder/model-request.ts';
+import type { ModelRequest, Protocol } from '../recorder/model-request.ts';
 
 /** What a model's tokens cost. */
 export interface Tariff {
@@ -15,16 +15,16 @@ export interface Tariff {
 /** Low, so that too much is set aside rather than too little. */
 const bytesPerToken = 3;
 /** What is set aside for an answer whose request names no limit. Its bytes are the program's own, so none is added. */
-export const outputTokensUsual = 4096;
+const outputTokensUsual = 4096;
 
-/** `bytes` are those of the body before any compression. A `tariff` of null sets no money aside. */
+/** `json` is the body of the request. A `tariff` of null sets no money aside. */
 export function reservationOf(
-  protocol: Protocol,
-  bytes: Uint8Array,
+  { protocol, bytes }: Pick<ModelRequest, 'protocol' | 'bytes'>,
+  json: Readonly<Record<string, unknown>>,
   { isTurn, tariff }: { readonly isTurn: boolean; readonly tariff: Tariff | null },
 ): BudgetAmount {
-  const promptTokens = Math.ceil(bytes.length / bytesPerToken);
-  const outputTokens = outputLimit(protocol, JSON.parse(Buffer.from(bytes).toString('utf8')));
+  const promptTokens = Math.ceil(bytes / bytesPerToken);
+  const outputTokens = outputLimit(protocol, json);
   return {
     ...(isTurn ? { turns: 1 } : {}),
     modelCalls: 1,
@@ -33,8 +33,7 @@ export function reservationOf(
   };
 }
 
-function outputLimit(protocol: Protocol, body: unknown): number {
-  if (!isRecord(body)) return outputTokensUsual;
+function outputLimit(protocol: Protocol, body: Readonly<Record<string, unknown>>): number {
   switch (protocol) {
     case 'anthropic':
       return tokensOf(body.max_tokens);

@@ -1,6 +1,6 @@
 /** Which recorded requests belong to the task itself, and which a client sends beside it: titles, routers, memory. */
 import { jsonDigest } from '../../digest.ts';
-import type { ModelRequest } from './model-request.ts';
+import { isAbove, type ModelRequest } from './model-request.ts';
 
 /** The requests of one kind, in the order in which they came. */
 export interface Conversation {
@@ -30,8 +30,9 @@ export function conversations(requests: readonly ModelRequest[]): readonly Conve
 
 const toolCount = (group: readonly ModelRequest[]) => group[0]?.tools.length ?? 0;
 
-// Only the beginning of the first text: what follows may carry the time, the folder, or what was said since.
-function kindOf({ protocol, parts, tools }: ModelRequest): string {
-  const first = parts.find(({ role }) => role === 'system' || role === 'developer')?.text.slice(0, 40);
+/** Alike for the requests of one conversation: they have the same tools and begin alike. */
+export function kindOf({ protocol, parts, tools }: ModelRequest): string {
+  // Only the beginning of the first text: what follows may carry the time, the folder, or what was said since.
+  const first = parts.find(isAbove)?.text.slice(0, 40);
   return jsonDigest([protocol, tools.map(({ name }) => name), first ?? null]);
 }

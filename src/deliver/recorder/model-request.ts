@@ -1,6 +1,7 @@
 /** What exactly a model got: a recorded request of any of the four provider protocols as a list of its texts. */
 import { sha256 } from '../../digest.ts';
 import { messageOf } from '../../errors.ts';
+import type { Position } from '../../protocol/delivery.ts';
 import { isRecord } from '../../protocol/json.ts';
 import { anthropicTexts } from './decode-anthropic.ts';
 import { geminiTexts } from './decode-gemini.ts';
@@ -20,6 +21,16 @@ export interface InputPart extends TextPart {
   readonly bytes: number;
   /** SHA-256 of `text` in UTF-8. */
   readonly sha256: string;
+}
+
+/** System and developer texts: where a vendor's prompt stands, and ours if it is honoured. */
+export function isAbove({ role }: Pick<InputPart, 'role'>): boolean {
+  return role === 'system' || role === 'developer';
+}
+
+/** Where a text stands; `instructions` is the one field that is no list. */
+export function positionOf({ field, role, index }: InputPart): Position {
+  return { field, role, index: field === 'instructions' ? null : index };
 }
 
 export interface ModelTool {
@@ -47,7 +58,9 @@ export type ReadRequest =
   | { readonly kind: 'unreadable'; readonly protocol: Protocol; readonly reason: string }
   | { readonly kind: 'other' };
 
-const decoders: Readonly<Record<Protocol, (body: Readonly<Record<string, unknown>>) => DecodedTexts>> = {
+type Members = Readonly<Record<string, unknown>>;
+
+const decoders: Readonly<Record<Protocol, (body: Members) => DecodedTexts>> = {
   anthropic: anthropicTexts,
   'openai-responses': openaiResponsesTexts,
   'openai-chat': openaiChatTexts,
@@ -59,9 +72,20 @@ export type RequestPart = Pick<Exchange, 'number' | 'method' | 'path' | 'request
 
 /** Reads a recorded request. What cannot be read is said, never passed over: it may be the one that matters. */
 export function readModelRequest(exchange: RequestPart): ReadRequest {
+  const read = readWithBody(exchange);
+  return read.kind === 'model' ? { kind: 'model', request: read.request } : read;
+}
+
+/** The same, with the body that the texts were read from. */
+export type ReadWithBody =
+  | Exclude<ReadRequest, { kind: 'model' }>
+  | { readonly kind: 'model'; readonly request: ModelRequest; readonly json: Members };
+
+/** For who looks for more in a body than its texts: it is large, and not read twice. */
+export function readWithBody(exchange: RequestPart): ReadWithBody {
   const protocol = protocolOf(exchange);
   if (protocol === undefined) return { kind: 'other' };
-  const unreadable = (reason: string): ReadRequest => ({ kind: 'unreadable', protocol, reason });
+  const unreadable = (reason: string) => ({ kind: 'unreadable', protocol, reason }) as const;
   const { body, headers } = exchange.request;
   if (!body.complete) return unreadable('the client stopped before the end of its request');
   if (body.bytesSeen > body.bytes.length) return unreadable('the body is larger than the recorder keeps');
@@ -79,7 +103,7 @@ export function readModelRequest(exchange: RequestPart): ReadRequest {
       tools: tools.map(({ name, json }) => ({ name, ...sizeOf(JSON.stringify(json)) })),
       bytes: bytes.length,
     };
-    return { kind: 'model', request };
+    return { kind: 'model', request, json };
   } catch (error) {
     return unreadable(messageOf(error));
   }

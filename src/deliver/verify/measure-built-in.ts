@@ -1,7 +1,8 @@
 /** The harness without us: what it says above the conversation when it is given nothing. */
 import type { Intent } from '../../protocol/intent.ts';
+import { isAbove } from '../recorder/model-request.ts';
 import type { BuiltIn } from './measure-intent.ts';
-import { isAbove, residueOf } from './observe.ts';
+import { residueOf } from './observe.ts';
 import type { Stage } from './stage.ts';
 
 /**

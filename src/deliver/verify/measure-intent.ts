@@ -2,18 +2,9 @@
 import { type Cell, type TextTrait, textTraits } from '../../protocol/delivery.ts';
 import type { Fidelity, Intent } from '../../protocol/intent.ts';
 import { DeliverError } from '../errors.ts';
-import type { InputPart, ModelRequest } from '../recorder/model-request.ts';
-import {
-  type Arrival,
-  arrivalOf,
-  copiesOf,
-  holdsText,
-  isAbove,
-  type Place,
-  placeOf,
-  residueOf,
-} from './observe.ts';
-import type { Seen, Stage } from './stage.ts';
+import { type InputPart, isAbove, type ModelRequest } from '../recorder/model-request.ts';
+import { type Arrival, arrivalOf, copiesOf, holdsText, type Place, placeOf, residueOf } from './observe.ts';
+import type { CellHead, Seen, Stage } from './stage.ts';
 import { allTraps, namedFile, plain, type Trap, type TrapSet, together } from './traps.ts';
 
 export interface TrapResult {
@@ -28,9 +19,6 @@ export interface BuiltIn {
   readonly parts: readonly InputPart[];
   readonly bytes: number;
 }
-
-/** What is known before the first turn: everything of a cell that is no observation. */
-export type CellHead = Pick<Cell, 'harness' | 'version' | 'modelFamily' | 'authMode' | 'control' | 'date'>;
 
 export interface IntentReport {
   readonly intent: Intent;

@@ -1,11 +1,11 @@
 /** What happens to a text when a session is continued, and which files of others reach the model beside it. */
 import type { Position } from '../../protocol/delivery.ts';
 import type { Intent } from '../../protocol/intent.ts';
-import { isRecord } from '../../protocol/json.ts';
-import type { ModelRequest } from '../recorder/model-request.ts';
+import { lineObject } from '../json-line.ts';
+import { isAbove, type ModelRequest } from '../recorder/model-request.ts';
 import { type Intruder, intruders, variableTargets } from './intruders.ts';
 import { whyNothing } from './measure-intent.ts';
-import { arrivalOf, copiesOf, isAbove, type Place, placeOf } from './observe.ts';
+import { arrivalOf, copiesOf, type Place, placeOf } from './observe.ts';
 import type { Seen, Stage } from './stage.ts';
 import { plain } from './traps.ts';
 
@@ -66,7 +66,7 @@ export async function measureTwice(stage: Stage, intent: Intent, control: string
 /** Programs name their session in their first lines, each by a word of its own. */
 export function sessionIdOf(stdout: string): string | undefined {
   for (const line of stdout.split('\n')) {
-    const event = parsed(line);
+    const event = lineObject(line);
     const id =
       event?.session_id ??
       event?.sessionID ??
@@ -75,15 +75,6 @@ export function sessionIdOf(stdout: string): string | undefined {
     if (typeof id === 'string' && id !== '') return id;
   }
   return undefined;
-}
-
-function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 export interface IntruderResult {

@@ -1,11 +1,12 @@
 /** The user's own measurements on disk: one file in the state folder, which wins over what ships. */
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemCode } from '../../errors.ts';
 import { stateFolder } from '../../ledger/locate.ts';
 import type { Cell } from '../../protocol/delivery.ts';
 import { readCells } from '../cells.ts';
 import { DeliverError } from '../errors.ts';
+import { writeWhole } from '../whole-file.ts';
 
 /** Where the file is, whether or not there is one. */
 export function measuredCellsPath(env: Readonly<Record<string, string | undefined>>): string {
@@ -41,11 +42,5 @@ export async function keepMeasuredCells(path: string, cells: readonly Cell[]): P
   const all = new Map((await readMeasuredCells(path)).map((cell) => [about(cell), cell]));
   for (const cell of cells) all.set(about(cell), cell);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const part = `${path}.${process.pid}.part`;
-  try {
-    await writeFile(part, `${JSON.stringify([...all.values()], null, 2)}\n`, { mode: 0o600 });
-    await rename(part, path);
-  } finally {
-    await rm(part, { force: true });
-  }
+  await writeWhole(path, `${JSON.stringify([...all.values()], null, 2)}\n`);
 }

@@ -1,13 +1,13 @@
 /** What requests say about a text, and what the trap texts are. */
 import { describe, expect, test } from 'vitest';
 import { textTraits } from '../../protocol/delivery.ts';
-import { readModelRequest } from '../recorder/model-request.ts';
+import { isAbove, readModelRequest } from '../recorder/model-request.ts';
 import { posted } from '../recorder/recorded.cases.ts';
 import { traitsOf } from '../traits.ts';
 import { driftOf } from './drift.ts';
 import { isHonoured } from './measure-intent.ts';
 import { sessionIdOf } from './measure-session.ts';
-import { arrivalOf, copiesOf, holdsText, isAbove, placeOf, residueOf } from './observe.ts';
+import { arrivalOf, copiesOf, holdsText, placeOf, residueOf } from './observe.ts';
 import { allTraps, fewTraps, plain, type Trap, together } from './traps.ts';
 
 function request(system: readonly string[], user = 'task') {

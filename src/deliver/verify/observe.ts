@@ -1,6 +1,6 @@
 /** What recorded requests say about a text: whether it arrived, where it stands, and what of the vendor's is beside it. */
 import type { Position, Residue } from '../../protocol/delivery.ts';
-import type { InputPart, ModelRequest } from '../recorder/model-request.ts';
+import { type InputPart, isAbove, type ModelRequest, positionOf } from '../recorder/model-request.ts';
 import type { Trap } from './traps.ts';
 
 /** The place of a text, with what stands right before and behind it in the same part. */
@@ -14,11 +14,6 @@ export interface Place {
 const edge = 16;
 const wordsMax = 60;
 
-/** System and developer texts: where a vendor's prompt stands, and ours if it is honoured. */
-export function isAbove({ role }: Pick<InputPart, 'role'>): boolean {
-  return role === 'system' || role === 'developer';
-}
-
 /** The first place of a text; a text above the conversation goes before one in it. */
 export function placeOf(request: ModelRequest, text: string): Place | undefined {
   const holding = request.parts.filter((part) => part.text.includes(text));
@@ -26,11 +21,7 @@ export function placeOf(request: ModelRequest, text: string): Place | undefined 
   if (part === undefined || text === '') return undefined;
   const at = part.text.indexOf(text);
   return {
-    position: {
-      field: part.field,
-      role: part.role,
-      index: part.field === 'instructions' ? null : part.index,
-    },
+    position: positionOf(part),
     part,
     before: part.text.slice(Math.max(0, at - edge), at),
     behind: part.text.slice(at + text.length, at + text.length + edge),

@@ -72,6 +72,9 @@ export interface Stage {
   close(): Promise<void>;
 }
 
+/** What is known before the first turn: everything of a cell that is no observation. */
+export type CellHead = Pick<Cell, 'harness' | 'version' | 'modelFamily' | 'authMode' | 'control' | 'date'>;
+
 /** Where each protocol begins below a base URL: programs for OpenAI's protocols take the version into theirs. */
 const basePaths: Readonly<Record<string, string>> = {
   codex: '/v1',
@@ -144,10 +147,11 @@ export async function openStage(options: StageOptions): Promise<Stage> {
 }
 
 function planned(
-  { adapter, adapters, program, words = [], version, model }: StageOptions,
+  options: StageOptions,
   { intent, fidelity = 'base', text, task = 'Say done.', resume = null }: Wish,
   places: Pick<DeliveryPlan, 'home' | 'workspace'> & { readonly baseUrl: string },
 ): DeliveryPlan {
+  const { adapter, adapters, program, words = [], version, model } = options;
   return planDelivery(
     adapter.name,
     {
@@ -163,7 +167,7 @@ function planned(
       platform: process.platform,
       resume,
     },
-    { measured: [claimed({ adapter, version, model }, intent, fidelity)], unmeasured: 'warn', adapters },
+    { measured: [claimed(options, intent, fidelity)], unmeasured: 'warn', adapters },
   );
 }
 
@@ -187,28 +191,35 @@ function flagTwice(plan: DeliveryPlan, text: string): DeliveryPlan {
   return { ...plan, argv: plan.argv.toSpliced(at, 0, ...more), files: [...plan.files, file] };
 }
 
-// What is to be measured may not be held against itself: for its own measurement a control is taken at its word.
-function claimed(
+/** Of the control of an intent, as a cell of that date has it. */
+export function headOf(
   { adapter, version, model }: Pick<StageOptions, 'adapter' | 'version' | 'model'>,
   intent: Intent,
-  fidelity: Fidelity,
-): Cell {
+  date: string,
+): CellHead {
   const row = adapter.controls[intent];
   return {
     harness: adapter.name,
     version: version ?? 'unknown',
     modelFamily: adapter.family(model),
     authMode: 'api-key',
+    control: isControl(row) ? row.control : '',
+    date,
+  };
+}
+
+// What is to be measured may not be held against itself: for its own measurement a control is taken at its word.
+function claimed(options: StageOptions, intent: Intent, fidelity: Fidelity): Cell {
+  return {
+    ...headOf(options, intent, '9999-12-31'),
     intent,
     fidelity,
-    control: isControl(row) ? row.control : '',
     delivered: true,
     position: null,
     residue: { bytes: 0, firstWords: '' },
     builtInBytes: null,
     byteEquality: true,
     altered: [],
-    date: '9999-12-31',
   };
 }
 

@@ -4,11 +4,12 @@ import type { Cell } from '../../protocol/delivery.ts';
 import { type Intent, intents } from '../../protocol/intent.ts';
 import type { Adapter } from '../adapter.ts';
 import { cellVersion } from '../agent-version.ts';
+import { versionIn } from '../drive/installed-version.ts';
 import { isControl } from '../permit.ts';
-import type { ModelRequest } from '../recorder/model-request.ts';
+import { isAbove, type ModelRequest } from '../recorder/model-request.ts';
 import { type Drift, driftOf } from './drift.ts';
 import { measureBuiltIn } from './measure-built-in.ts';
-import { type CellHead, type IntentReport, measureIntent } from './measure-intent.ts';
+import { type IntentReport, measureIntent } from './measure-intent.ts';
 import {
   type IntrusionReport,
   measureIntrusion,
@@ -17,8 +18,8 @@ import {
   type ResumeReport,
   type TwiceReport,
 } from './measure-session.ts';
-import { firstWords, isAbove } from './observe.ts';
-import { openStage } from './stage.ts';
+import { firstWords } from './observe.ts';
+import { type CellHead, headOf, openStage } from './stage.ts';
 import { allTraps, fewTraps, type TrapSet } from './traps.ts';
 import { runTurn } from './turn.ts';
 
@@ -93,7 +94,7 @@ export async function verifyHarness(options: VerifyOptions): Promise<HarnessRepo
     for (const intent of able) {
       options.signal.throwIfAborted();
       progress(intent);
-      const head = headOf(options, version, intent);
+      const head = headOf({ adapter, model, version }, intent, today(options.clock));
       const traps = depth === 'full' ? allTraps : fewFor(head, intent, known);
       const { report, seen, place } = await measureIntent(stage, intent, head, builtIn, traps);
       measured.push(report);
@@ -136,16 +137,8 @@ function fewFor(head: CellHead, intent: Intent, known: readonly Cell[]): TrapSet
   return fewTraps(same.flatMap(({ altered }) => altered));
 }
 
-function headOf({ adapter, model, clock }: VerifyOptions, version: string | null, intent: Intent): CellHead {
-  const row = adapter.controls[intent];
-  return {
-    harness: adapter.name,
-    version: version ?? 'unknown',
-    modelFamily: adapter.family(model),
-    authMode: 'api-key',
-    control: isControl(row) ? row.control : '',
-    date: new Date(clock.now()).toISOString().slice(0, 10),
-  };
+function today(clock: Clock): string {
+  return new Date(clock.now()).toISOString().slice(0, 10);
 }
 
 async function versionOf(
@@ -160,9 +153,7 @@ async function versionOf(
     timeoutMs,
     signal,
   });
-  // Some print it beside what they complain of.
-  const version = /\d+\.\d+\.\d+[\w.+-]*/;
-  return (version.exec(stdout) ?? version.exec(stderr))?.[0] ?? null;
+  return versionIn(stdout, stderr);
 }
 
 function sideRequest({ bytes, parts }: ModelRequest): SideRequest {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DeliveryPlan, PlannedFile } from '../../../protocol/delivery.ts';
 import { type Adapter, type AdapterPlan, drivenProgram, type Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
+import { dollarBraces, filledServer } from '../../filled-server.ts';
 import { machineFiles } from '../../machine-files.ts';
 import { describedFile, jsonFile, skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
@@ -177,16 +178,6 @@ function serversOf(servers: NonNullable<DeliveryRequest['mcpServers']>) {
 }
 
 function serverOf(server: RequestedServer) {
-  // It fills in variables of its own environment, so no secret has to stand in a file.
-  if (!('command' in server)) {
-    const key = server.keyEnv === undefined ? {} : { Authorization: `Bearer \${${server.keyEnv}}` };
-    return { type: 'http', url: server.url, headers: { ...server.headers, ...key } };
-  }
-  const named = Object.fromEntries((server.envFrom ?? []).map((name) => [name, `\${${name}}`]));
-  return {
-    type: 'stdio',
-    command: server.command,
-    args: server.args ?? [],
-    env: { ...server.env, ...named },
-  };
+  const filled = filledServer(server, dollarBraces);
+  return { type: 'url' in filled ? 'http' : 'stdio', ...filled };
 }

@@ -26,6 +26,6 @@ function written(value: Value): string {
 }
 
 /** A basic string carries every character. JSON escapes all that TOML forbids, but for DEL. */
-export function basicString(text: string): string {
+function basicString(text: string): string {
   return JSON.stringify(text).replaceAll('\x7F', '\\u007F');
 }

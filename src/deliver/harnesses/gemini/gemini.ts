@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { PlannedFile } from '../../../protocol/delivery.ts';
 import { type Adapter, type AdapterPlan, drivenProgram, type Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
+import { dollarBraces, filledServer } from '../../filled-server.ts';
 import { machineFiles } from '../../machine-files.ts';
 import { jsonFile, skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
@@ -175,11 +176,6 @@ function settings({ authMode, mcpServers = {} }: DeliveryRequest) {
 }
 
 function serverOf(server: RequestedServer) {
-  // It fills in variables of its own environment, so no secret has to stand in a file.
-  if (!('command' in server)) {
-    const key = server.keyEnv === undefined ? {} : { Authorization: `Bearer \${${server.keyEnv}}` };
-    return { httpUrl: server.url, headers: { ...server.headers, ...key } };
-  }
-  const named = Object.fromEntries((server.envFrom ?? []).map((name) => [name, `\${${name}}`]));
-  return { command: server.command, args: server.args ?? [], env: { ...server.env, ...named } };
+  const filled = filledServer(server, dollarBraces);
+  return 'url' in filled ? { httpUrl: filled.url, headers: filled.headers } : filled;
 }

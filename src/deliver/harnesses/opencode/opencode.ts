@@ -4,6 +4,7 @@ import type { PlannedFile } from '../../../protocol/delivery.ts';
 import type { Json } from '../../../protocol/json.ts';
 import { type Adapter, type AdapterPlan, drivenProgram, type Resolved } from '../../adapter.ts';
 import { readCells } from '../../cells.ts';
+import { filledServer } from '../../filled-server.ts';
 import { machineFiles } from '../../machine-files.ts';
 import { describedFile, skillFiles } from '../../markdown-file.ts';
 import { modelFamily } from '../../model-family.ts';
@@ -169,11 +170,7 @@ function providerOf(baseURL: string, model: string): Json {
 }
 
 function serverOf(server: RequestedServer): Json {
-  if (!('command' in server)) {
-    const key = server.keyEnv === undefined ? {} : { Authorization: `Bearer ${fill(server.keyEnv)}` };
-    return { type: 'remote', url: server.url, headers: { ...server.headers, ...key } };
-  }
-  const named = Object.fromEntries((server.envFrom ?? []).map((name) => [name, fill(name)]));
-  const command = [server.command, ...(server.args ?? [])];
-  return { type: 'local', command, environment: { ...server.env, ...named } };
+  const filled = filledServer(server, fill);
+  if ('url' in filled) return { type: 'remote', ...filled };
+  return { type: 'local', command: [filled.command, ...filled.args], environment: filled.env };
 }
