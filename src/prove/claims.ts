@@ -63,8 +63,8 @@ export function claimsOf(registration: Registration, analysis: Analysis, explora
   const claims = analysis.metrics.flatMap((one): Claim[] => {
     const own = standing(one.role === 'primary' ? 'confirmatory' : 'secondary');
     if ('reason' in one) {
-      const { metric, unit, reason } = one;
-      return [{ kind: 'unknown', metric: nameOf(one), unit, standing: own, reason: reason || metric }];
+      const { unit, reason } = one;
+      return [{ kind: 'unknown', metric: nameOf(one), unit, standing: own, reason }];
     }
     return metricClaims(one, own, registration.alpha);
   });

@@ -9,10 +9,11 @@ import { reach } from '../compose/proof/reach.ts';
 import { jsonDigest, sha256 } from '../digest.ts';
 import type { ArmRecord } from './registration.ts';
 import type { Report } from './report.ts';
+import type { Side } from './statistics/trials.ts';
 import { verifyReport } from './verify.ts';
 
 /** How a header cites a report: `evidence: report:experiments/protocol.record/report.json`, from the agent folder. */
-export const reportPrefix = 'report:';
+const reportPrefix = 'report:';
 
 /** The reports that a fragment cites. */
 export function citedReports({ evidence }: Fragment): readonly string[] {
@@ -58,8 +59,6 @@ export function evidenceFindings(agent: Agent, cited: CitedReport): Finding[] {
     ...coverageFindings(agent, cited, about),
   ];
 }
-
-type Side = 'control' | 'treatment';
 
 // Of an agent folder the digest alone is on record: of two folders nobody can say that they agree in all but the fragment.
 const alike = ['agent', 'profile', 'model', 'harness', 'capabilities', 'folderDigest'] as const;

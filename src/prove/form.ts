@@ -7,7 +7,7 @@ const share = z.number().gt(0, 'a number above 0').lt(1, 'a number below 1');
 const above0 = z.number().gt(0, 'a number above 0');
 
 /** What a trial can be asked for beside `calls.TOOL`. The first is the grade, from 0 to 1. */
-export const metricNames = [
+const metricNames = [
   'score',
   'timeMs',
   'costUsd',
@@ -197,11 +197,9 @@ export const experimentSchema = z.strictObject({
 });
 
 export type ExperimentFile = z.output<typeof experimentSchema>;
-export type ArmFile = z.output<typeof arm>;
 export type ItemFile = z.output<typeof item>;
 export type GraderFile = z.output<typeof grader>;
 export type MetricFile = z.output<typeof metric>;
-export type PrimaryFile = z.output<typeof primary>;
 
 /** The JSON Schema of experiment.yaml, for editors. */
 export function experimentJsonSchema(): Record<string, unknown> {

@@ -16,11 +16,9 @@ import { readHead, writeHead } from './journal-head.ts';
 import { plain, type Registration, registrationDigest } from './registration.ts';
 import { keyOf, type TrialKey, type TrialRow } from './trial.ts';
 
-export const deviationKinds = ['edited', 'extended', 'looked-early'] as const;
-
 /** What was done otherwise than it was registered; any of it makes the result exploratory. */
 export interface Deviation {
-  readonly kind: (typeof deviationKinds)[number];
+  readonly kind: 'edited' | 'extended' | 'looked-early';
   readonly at: number;
   /** Trials that had an outcome by then. */
   readonly trials: number;

@@ -1,7 +1,6 @@
 /** The metrics of a trial by name: their units, their good direction, and how each is read from a trial. */
+import type { Better } from './statistics/margin.ts';
 import { isResult, type TrialRow } from './trial.ts';
-
-export type Better = 'higher' | 'lower';
 
 /** Only of the grade is more better; everything else is effort. */
 export function betterOf(metric: string): Better {

@@ -45,7 +45,7 @@ export function judgeInOrder(
 }
 
 /** Whether a code is nobody's answer by the registered rules; `model.*` stands for all of a family. */
-export function isOutage({ errors }: Pick<Registration, 'errors'>, code: string): boolean {
+function isOutage({ errors }: Pick<Registration, 'errors'>, code: string): boolean {
   return errors.outage.some((rule) =>
     rule.endsWith('*') ? code.startsWith(rule.slice(0, -1)) : code === rule,
   );

@@ -78,7 +78,7 @@ function deviationOf(
 }
 
 /** What differs, but for what follows from the rest. */
-export function changedPaths(before: Registration, after: Registration): readonly string[] {
+function changedPaths(before: Registration, after: Registration): readonly string[] {
   const byId = ({ design: _design, items, ...rest }: Registration) => ({
     ...rest,
     items: Object.fromEntries(items.map(({ id, ...item }) => [id, item])),

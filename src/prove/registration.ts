@@ -8,7 +8,9 @@ import type { Experiment } from './experiment.ts';
 import { treeDigest, workspaceDigests } from './fixture.ts';
 import type { GraderFile, MetricFile } from './form.ts';
 import type { Grader } from './grade/grader.ts';
-import { type Better, betterOf } from './metric.ts';
+import { betterOf } from './metric.ts';
+import type { Estimand } from './statistics/estimand.ts';
+import type { Better } from './statistics/margin.ts';
 import { type Outcomes, power, smallestP } from './statistics/power.ts';
 import type { Side } from './statistics/trials.ts';
 
@@ -54,7 +56,7 @@ export interface ItemRecord {
 export interface MetricRecord {
   readonly metric: string;
   readonly per: string | null;
-  readonly estimand: { readonly kind: 'micro' } | { readonly kind: 'macro'; readonly by: string };
+  readonly estimand: Estimand;
   readonly better: Better;
   readonly margin: number | null;
   readonly question: 'difference' | 'non-inferiority' | 'equivalence';
@@ -112,7 +114,7 @@ export interface Design {
  * What is nobody's answer unless the experiment says otherwise: the provider, the network, a sandbox that is not there.
  * A spent budget, an empty or cut-off answer, a request that grew too large and a refused call are the agent's own.
  */
-export const usualOutages = [
+const usualOutages = [
   ...['unreachable', 'tls', 'connection-lost', 'no-answer', 'stalled', 'cut', 'unauthorized', 'no-credit'],
   ...['forbidden', 'not-found', 'rate-limited', 'server-error', 'redirected', 'not-an-api', 'provider-error'],
   'bad-response',
@@ -125,7 +127,7 @@ export const usualOutages = [
   .concat('run.harness-fault', 'run.lease-lost', 'run.record-damaged', 'fault');
 
 /** The share of lost pairs above which nothing is said, unless the experiment says otherwise. */
-export const usualLimit = 0.1;
+const usualLimit = 0.1;
 
 const usualResamples = 20_000;
 

@@ -82,7 +82,7 @@ export async function makeReport(journal: Journal, { clock, present }: ReportOpt
 }
 
 /** The rows as they are published: with the registered grader's grades, and judged by the registered rules in their order. */
-export function reportRows(state: ExperimentState): readonly TrialRow[] {
+function reportRows(state: ExperimentState): readonly TrialRow[] {
   const { registration } = state;
   const judge = judgeInOrder(registration);
   return gradedRows(state, registration.grader.digest).map((row) => ({ ...row, ...judge(row) }));

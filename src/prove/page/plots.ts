@@ -7,15 +7,13 @@ import type { Interval } from '../statistics/bootstrap.ts';
 import { html, type Markup } from './html.ts';
 import { axisBelow, axisBeside, circle, figureOf, legend, round, scale, square } from './plot.ts';
 
-type Known = MetricAnalysis;
-
 /** All plots that the numbers allow. */
 export function plotsOf(report: Report): readonly Markup[] {
   const { analysis, registration } = report;
   const labels = { control: registration.arms.control.label, treatment: registration.arms.treatment.label };
   const first = analysis.metrics[0];
   const shown = first !== undefined && !('reason' in first) ? first : undefined;
-  const known = analysis.metrics.filter((one): one is Known => !('reason' in one));
+  const known = analysis.metrics.filter((one): one is MetricAnalysis => !('reason' in one));
   return [
     ...(analysis.items.length === 0 ? [] : [pairedPlot(report, labels)]),
     ...forestPlots(report, known),
@@ -70,12 +68,15 @@ function cut(text: string): string {
 }
 
 /** The effect in each group of each grouping, and over all. */
-function forestPlots({ analysis, registration }: Report, known: readonly Known[]): readonly Markup[] {
+function forestPlots(
+  { analysis, registration }: Report,
+  known: readonly MetricAnalysis[],
+): readonly Markup[] {
   const first = known[0];
   const name = first === undefined ? 'score' : nameOf(first);
-  const forests = Object.entries(analysis.forests).map(([grouping, rows]) =>
+  const forests = Object.entries(analysis.forests).map(([grouping, rows], at) =>
     forestPlot(
-      `forest-${Object.keys(analysis.forests).indexOf(grouping)}`,
+      `forest-${at}`,
       `Difference in ${name} by ${grouping}`,
       `Treatment minus control in each group, with its interval, and over all items in the last row. The groups describe; none of them was the registered question.`,
       rows.map((row) => ({
@@ -141,7 +142,7 @@ function forestPlot(
 }
 
 /** What the difference would be if the arms were exchanged at random, and what it was. */
-function permutationPlot(one: Known): Markup {
+function permutationPlot(one: MetricAnalysis): Markup {
   const { histogram, p, resamples, method } = one.signFlip;
   const edges = histogram?.edges ?? [];
   const counts = histogram?.counts ?? [];

@@ -167,3 +167,12 @@ export function itemNumbers(table: PairedTable): ItemNumbers[] {
     ...armNumbers(sum(control.values) / sum(control.per), sum(treatment.values) / sum(treatment.per)),
   }));
 }
+
+/** The error of an item of which an arm's number divides by 0. */
+export function noNumber(item: string): StatisticsError {
+  return new StatisticsError(
+    'statistics.no-pairs',
+    `Expected a number of '${item}' in both arms, found none.`,
+    { next: 'Choose a metric that is defined for every item.' },
+  );
+}

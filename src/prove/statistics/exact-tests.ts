@@ -1,6 +1,6 @@
 /** Exact tests of paired counts: the sign test with its ties, and McNemar's. */
 import { StatisticsError } from './errors.ts';
-import type { ItemNumbers } from './estimand.ts';
+import { type ItemNumbers, noNumber } from './estimand.ts';
 import { checkCount } from './options.ts';
 import type { PairedTable } from './trials.ts';
 
@@ -44,15 +44,7 @@ export function signTestOfItems(
 ): SignTest {
   const counts = { higher: 0, lower: 0, same: 0 };
   for (const { item, control, treatment } of items) {
-    if (control === null || treatment === null) {
-      throw new StatisticsError(
-        'statistics.no-pairs',
-        `Expected a number of '${item}' in both arms, found none.`,
-        {
-          next: 'Choose a metric that is defined for every item.',
-        },
-      );
-    }
+    if (control === null || treatment === null) throw noNumber(item);
     // The same share reached over different numbers of trials is a tie, though its last digit may differ.
     const near = 1e-12 * Math.max(Math.abs(control), Math.abs(treatment));
     if (Math.abs(treatment - control) <= near) counts.same += 1;

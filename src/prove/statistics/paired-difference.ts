@@ -1,7 +1,7 @@
 /** Paired differences of a quantity: one difference an item, its mean, spread, and the paired t test. */
 import type { Interval } from './bootstrap.ts';
 import { StatisticsError } from './errors.ts';
-import { type ItemNumbers, sum } from './estimand.ts';
+import { type ItemNumbers, noNumber, sum } from './estimand.ts';
 import { checkShare } from './options.ts';
 import { studentCritical, studentTwoSided } from './student-t.ts';
 
@@ -35,13 +35,7 @@ export function pairedDifference(
 ): PairedDifference {
   const differences = items.map(({ item, difference }) => {
     if (difference !== null) return difference;
-    throw new StatisticsError(
-      'statistics.no-pairs',
-      `Expected a number of '${item}' in both arms, found none.`,
-      {
-        next: 'Choose a metric that is defined for every item.',
-      },
-    );
+    throw noNumber(item);
   });
   if (differences.length === 0) {
     throw new StatisticsError('statistics.no-pairs', 'Expected at least one item, found none.');
