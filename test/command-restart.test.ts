@@ -12,6 +12,7 @@ import type { EventBody } from '../src/protocol/events.ts';
 import { readBanner } from '../src/sandbox/banner.ts';
 import { neverStarts, unspentId } from '../src/sandbox/supervisor/forestall.ts';
 import { endAll, membersOf } from '../src/sandbox/supervisor/process-tree.ts';
+import { dyingAt } from './dying-store.ts';
 import { openRig, type Rig } from './rig.ts';
 import type { Script } from './scripted-provider.ts';
 
@@ -42,20 +43,6 @@ const approved = {
 const start = (args: object) => ({ id: 'a', name: 'command_start', arguments: JSON.stringify(args) });
 const told: Script = ({ json }) => ({ text: String(json.messages.at(-1).content) });
 const lines = () => readFileSync(join(workspace, 'runs'), 'utf8').split('\n').length - 1;
-
-/** Fails when an event of this type is to be stored, and from then on: the ledger of a process that was killed there. */
-function dyingAt(store: Store, type: EventBody['type']): Store {
-  let dead = false;
-  return {
-    ...store,
-    async append(lease, events, options) {
-      dead ||= events.some((event) => event.type === type);
-      if (dead) throw new Error('the process is gone');
-      return store.append(lease, events, options);
-    },
-    close: async () => {},
-  };
-}
 
 async function open(store: Store, script: Script, tool: Tool) {
   const rig = await openRig({ script, tools: [tool], store: { ...store, close: async () => {} } });

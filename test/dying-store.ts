@@ -16,3 +16,17 @@ export function dying(store: Store, at: (run: string, event: EventBody) => boole
     },
   };
 }
+
+/** A store of a process that dies when an event of this type is to be stored, with all that was to be stored beside it. */
+export function dyingAt(store: Store, type: EventBody['type']): Store {
+  let dead = false;
+  return {
+    ...store,
+    async append(lease, events, options) {
+      dead ||= events.some((event) => event.type === type);
+      if (dead) throw new Error('the process is gone');
+      return store.append(lease, events, options);
+    },
+    close: async () => {},
+  };
+}

@@ -1,6 +1,5 @@
 /** An experiment whose process is killed goes on where it was: no finished trial runs twice, and none is lost. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +9,7 @@ import { systemClock } from '../src/clock.ts';
 import { sqliteStore } from '../src/ledger/stores/sqlite.ts';
 import { readJournal } from '../src/prove/journal.ts';
 import { experimentFolder } from '../src/prove/trials.cases.ts';
-import { bin } from './docs-commands.ts';
+import { type Ended, startCli } from './real-cli.ts';
 
 let folder: string;
 let server: Server;
@@ -46,19 +45,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function writ(...words: string[]): Promise<{ code: number | null; stdout: string }> {
-  const child = spawn(process.execPath, [bin, 'experiment', ...words], {
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? '', HOME: folder },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+function writ(...words: string[]): Promise<Ended> {
+  const { child, end } = startCli(folder, ['experiment', ...words]);
   children.push(child);
-  let stdout = '';
-  child.stdout?.on('data', (chunk) => {
-    stdout += chunk;
-  });
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout };
+  return end;
 }
 
 const run = () =>

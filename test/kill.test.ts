@@ -1,81 +1,37 @@
 /** A run whose process is killed leaves a readable record, and resuming it repeats nothing that was done. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '../src/clock.ts';
-import { sqliteStore } from '../src/ledger/stores/sqlite.ts';
-import type { RunResult } from '../src/protocol/outcome.ts';
-import { stateOf } from '../src/run/derive.ts';
+import { actsIn, killAll, onlyRunIn, startProcess } from './killed-run.ts';
 import { type Script, type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
 
 let folder: string;
 let provider: ScriptedProvider;
-const children: ChildProcess[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'writ-kill-'));
 });
 afterEach(async () => {
-  for (const child of children.splice(0)) child.kill('SIGKILL');
+  killAll();
   rmSync(folder, { recursive: true });
   await provider.close();
 });
 
-function start(stall: string, run?: string) {
-  const args = ['test/children/run-parts.mjs', provider.url, folder, ...(run === undefined ? [] : [run])];
-  const child = spawn(process.execPath, args, {
-    env: { STALL: stall },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.push(child);
-  let out = '';
-  const watching: { text: string; resolve: () => void }[] = [];
-  child.stdout?.on('data', (chunk) => {
-    out += chunk;
-    for (const one of watching) if (out.includes(one.text)) one.resolve();
-  });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  return {
-    said: (text: string) =>
-      out.includes(text)
-        ? Promise.resolve()
-        : new Promise<void>((resolve) => watching.push({ text, resolve })),
-    async kill() {
-      child.kill('SIGKILL');
-      await exited;
-    },
-    async result(): Promise<RunResult> {
-      await exited;
-      return JSON.parse(out.trim().split('\n').at(-1) ?? '');
-    },
-  };
-}
-
+const start = (stall: string, ...run: string[]) =>
+  startProcess('run-parts.mjs', [provider.url, folder, ...run], stall);
 const call = (id: string, name: string) => ({ id, name, arguments: '' });
-const acts = (name: string) => {
-  try {
-    return readFileSync(join(folder, `${name}.log`), 'utf8').split('\n').length - 1;
-  } catch {
-    return 0;
-  }
-};
+const acts = (name: string) => actsIn(folder, name);
 const lastMessages = (count: number) =>
   provider.requests
     .at(-1)
     ?.json.messages.slice(-count)
     .map((m: { content: string }) => m.content);
 
-/** The one run of the ledger, as another process sees it. */
 async function recorded() {
-  const store = sqliteStore({ path: join(folder, 'ledger.sqlite'), clock: systemClock });
-  const [run] = await store.runs();
-  const events = await store.events(run?.id ?? '');
-  const state = stateOf(events, (await store.holder(run?.id ?? '')) !== undefined);
-  await store.close();
-  expect(events.map((event) => event.seq)).toEqual(events.map((_, i) => i + 1));
-  return { run: run?.id ?? '', events, state };
+  const recorded = await onlyRunIn(folder);
+  expect(recorded.events.map((event) => event.seq)).toEqual(recorded.events.map((_, i) => i + 1));
+  return recorded;
 }
 
 async function script(steps: Script) {

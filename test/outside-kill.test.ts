@@ -43,18 +43,22 @@ const pids = async () =>
 // A process that has ended stays in the list until its new parent has looked, which in a container may be never.
 const isAlive = (pid: number) =>
   existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+const alive = async () => (await pids()).map(isAlive);
+async function started(count: number): Promise<void> {
+  for (let i = 0; i < 600 && (await pids()).length < count; i += 1)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+}
 const cli = (...argv: string[]) =>
   startCli(cwd, argv, { PATH: `${join(cwd, 'bin')}:${process.env.PATH}`, OPENAI_API_KEY: 'k' });
 const homeFiles = () => readdir(join(cwd, '.local/state/writ/homes'), { recursive: true });
 
 async function killedRun(): Promise<void> {
   const run = cli('run', 'a', '--harness', 'pi', '--unmeasured', 'warn', '--lower', 'all', '--', 'x');
-  for (let i = 0; i < 600 && (await pids()).length < 2; i += 1)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  await started(2);
   await new Promise((resolve) => setTimeout(resolve, 200));
   run.child.kill('SIGKILL');
   await run.end;
-  expect((await pids()).map(isAlive)).toEqual([true, true]);
+  expect(await alive()).toEqual([true, true]);
   expect((await homeFiles()).some((path) => path.endsWith('prompt.md'))).toBe(true);
 }
 
@@ -65,9 +69,7 @@ test.each([
   await killedRun();
   const { code, stdout, stderr } = await cli(...argv).end;
   expect({ code, said: stdout + stderr }).toEqual({ code: exit, said: expect.stringContaining('unknown') });
-  const started = await pids();
-  expect(started).toHaveLength(2);
-  expect(started.map(isAlive)).toEqual([false, false]);
+  expect(await alive()).toEqual([false, false]);
   expect((await homeFiles()).filter((path) => /prompt\.md|writ-run/.test(path))).toEqual([]);
   const shown = await cli('runs', 'events', 'last').end;
   expect(shown.stdout.match(/effect-dispatch/g)).toHaveLength(1);
@@ -78,19 +80,18 @@ test.each([
 test('the next run of another session cleans up too', async () => {
   await killedRun();
   const next = cli('run', 'a', '--harness', 'pi', '--unmeasured', 'warn', '--lower', 'all', '--', 'y');
-  for (let i = 0; i < 600 && (await pids()).length < 4; i += 1)
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  expect((await pids()).map(isAlive)).toEqual([false, false, true, true]);
+  await started(4);
+  expect(await alive()).toEqual([false, false, true, true]);
   next.child.kill('SIGTERM');
   expect((await next.end).code).toBe(130);
-  expect((await pids()).map(isAlive)).toEqual([false, false, false, false]);
+  expect(await alive()).toEqual([false, false, false, false]);
 });
 
 test('once a person has given the start up, forget removes the home; before that nothing unknown is forgotten', async () => {
   await killedRun();
   expect((await cli('runs', 'forget', 'last', '--yes').end).code).toBe(3);
   expect((await cli('runs', 'cancel', 'last').end).code).toBe(0);
-  expect((await pids()).map(isAlive)).toEqual([false, false]);
+  expect(await alive()).toEqual([false, false]);
   expect((await cli('runs', 'reconcile', 'last', '--abandon', '--reason', 'I looked.').end).code).toBe(0);
   expect((await cli('runs', 'forget', 'last', '--yes').end).code).toBe(0);
   expect(await homeFiles()).toEqual([]);
@@ -102,10 +103,9 @@ test('a person may let it be started again', async () => {
     0,
   );
   const again = cli('runs', 'resume', 'last');
-  for (let i = 0; i < 600 && (await pids()).length < 4; i += 1)
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  expect((await pids()).map(isAlive)).toEqual([false, false, true, true]);
+  await started(4);
+  expect(await alive()).toEqual([false, false, true, true]);
   again.child.kill('SIGTERM');
   expect((await again.end).code).toBe(130);
-  expect((await pids()).map(isAlive)).toEqual([false, false, false, false]);
+  expect(await alive()).toEqual([false, false, false, false]);
 });

@@ -1,24 +1,20 @@
 /** A plan whose process is killed goes on behind its last finished step: nothing that ended is run or asked again. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '../src/clock.ts';
-import { sqliteStore } from '../src/ledger/stores/sqlite.ts';
-import type { RunResult } from '../src/protocol/outcome.ts';
+import { actsIn, killAll, onlyRunIn, startProcess } from './killed-run.ts';
 import { field, final, model, parallel, plan, ref, tool } from './plan.cases.ts';
 import { type Script, type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
 
 let folder: string;
 let provider: ScriptedProvider;
-const children: ChildProcess[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'writ-plan-kill-'));
 });
 afterEach(async () => {
-  for (const child of children.splice(0)) child.kill('SIGKILL');
+  killAll();
   rmSync(folder, { recursive: true });
   await provider.close();
 });
@@ -42,58 +38,10 @@ const text = plan(
 );
 const whole = '["look done",["book done","First."],"wait done","Second."]';
 
-function start(stall: string, run?: string) {
-  const args = [
-    'test/children/plan-parts.mjs',
-    provider.url,
-    folder,
-    text,
-    ...(run === undefined ? [] : [run]),
-  ];
-  const child = spawn(process.execPath, args, {
-    env: { STALL: stall },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.push(child);
-  let out = '';
-  const watching: { text: string; resolve: () => void }[] = [];
-  child.stdout?.on('data', (chunk) => {
-    out += chunk;
-    for (const one of watching) if (out.includes(one.text)) one.resolve();
-  });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  return {
-    said: (wanted: string) =>
-      out.includes(wanted)
-        ? Promise.resolve()
-        : new Promise<void>((resolve) => watching.push({ text: wanted, resolve })),
-    async kill() {
-      child.kill('SIGKILL');
-      await exited;
-    },
-    async result(): Promise<RunResult> {
-      await exited;
-      return JSON.parse(out.trim().split('\n').at(-1) ?? '');
-    },
-  };
-}
-
-const acts = () =>
-  ['look', 'book', 'wait'].map((name) => {
-    try {
-      return readFileSync(join(folder, `${name}.log`), 'utf8').split('\n').length - 1;
-    } catch {
-      return 0;
-    }
-  });
-
-async function onlyRun() {
-  const store = sqliteStore({ path: join(folder, 'ledger.sqlite'), clock: systemClock });
-  const [run] = await store.runs();
-  const events = await store.events(run?.id ?? '');
-  await store.close();
-  return { run: run?.id ?? '', events };
-}
+const start = (stall: string, ...run: string[]) =>
+  startProcess('plan-parts.mjs', [provider.url, folder, text, ...run], stall);
+const acts = () => ['look', 'book', 'wait'].map((name) => actsIn(folder, name));
+const onlyRun = () => onlyRunIn(folder);
 
 async function script(steps: Script) {
   provider = await scriptedProvider(steps);

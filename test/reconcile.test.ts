@@ -5,10 +5,10 @@ import type { Store } from '../src/ledger/store.ts';
 import { memoryStore } from '../src/ledger/stores/memory.ts';
 import { defineTool, failed, notDispatched, stillUnknown } from '../src/native/tool/define-tool.ts';
 import type { Tool, ToolContext } from '../src/native/tool/tool.ts';
-import type { EventBody } from '../src/protocol/events.ts';
 import { forgetSession } from '../src/run/forget.ts';
 import { type EffectDecision, reconcileEffect } from '../src/run/reconcile.ts';
 import { unsettledOf } from '../src/run/unsettled.ts';
+import { dyingAt } from './dying-store.ts';
 import { openRig, type Rig } from './rig.ts';
 import type { Script } from './scripted-provider.ts';
 
@@ -52,20 +52,6 @@ function desk({ reconcile, breaks = false }: { reconcile?: Reconcile; breaks?: b
     ...(reconcile === undefined ? {} : { reconcile }),
   });
   return { tool, acted, keys };
-}
-
-/** Fails when an event of this type is to be stored, and from then on, as the ledger of a killed process would look. */
-function dyingAt(store: Store, type: EventBody['type']): Store {
-  let dead = false;
-  return {
-    ...store,
-    async append(lease, events, options) {
-      dead ||= events.some((event) => event.type === type);
-      if (dead) throw new Error('the process is gone');
-      return store.append(lease, events, options);
-    },
-    close: async () => {},
-  };
 }
 
 /** A run whose process died after it had booked and before that was recorded. */
