@@ -1,10 +1,9 @@
 /** Searches a large text line by line in bounded memory: by its bytes for a plain text, on each candidate line for an expression. */
-import type { ByteSource } from './bytes.ts';
 import { ContextError } from './errors.ts';
 import { fitText, jsonBytes, openBasket } from './fit.ts';
 import type { Found, Hit, SearchValue, Work } from './operations.ts';
 import type { Pattern } from './pattern.ts';
-import { beginsCharacter, type TextIndex } from './text-index.ts';
+import { beginsCharacter, type Text } from './text-index.ts';
 
 const pieceBytes = 256 * 1024;
 /** An expression is not tried on longer lines: half of one would give wrong answers, all of it would take the memory. */
@@ -12,12 +11,6 @@ const lineBytesMax = 1024 * 1024;
 /** A hit shows so much of its line, as JSON. */
 const hitBytesMax = 1024;
 const newline = 10;
-
-export interface SearchedText {
-  readonly source: ByteSource;
-  readonly index: TextIndex;
-  read(work: Work, start: number, end: number): Promise<Buffer>;
-}
 
 /** How far a scan has come. */
 interface Progress {
@@ -30,13 +23,12 @@ interface Progress {
 
 /** The first match of each line from `from` on. It ends early when the time is spent: `next` then says where to go on. */
 export async function searchText(
-  text: SearchedText,
+  text: Text,
   work: Work,
   pattern: Pattern,
   from: number,
 ): Promise<Found<SearchValue>> {
-  const { index, source } = text;
-  const read = (start: number, end: number) => text.read(work, start, end);
+  const { index, size, read } = text;
   const begin = await index.byteOfLine(from, read);
   const progress: Progress = { byte: begin, skipped: 0, inMatchedLine: false };
   const basket = openBasket<Hit>(work.limits.resultsMax, work.limits.bytesMax, frameBytes);
@@ -45,7 +37,7 @@ export async function searchText(
   let next: number | null = null;
   for await (const match of scan(text, work, pattern, progress)) {
     const { line, character } = await index.placeOf(match, read);
-    const shown = await excerpt(match, source.size, read);
+    const shown = await excerpt(match, size, read);
     const hit = { index: line, at: character, value: shown.text };
     if (!basket.offer(hit)) {
       // Where not even one hit fits, a part of it is better than nothing, and the search has to go on behind it.
@@ -60,7 +52,7 @@ export async function searchText(
     }
     cut ||= shown.cut;
   }
-  if (next === null && progress.byte < source.size) {
+  if (next === null && progress.byte < size) {
     next = (await index.placeOf(progress.byte, read)).line + (progress.inMatchedLine ? 1 : 0);
     if (next === from) throw timeLimit(work.limits.timeMs);
   }
@@ -81,12 +73,12 @@ function timeLimit(timeMs: number): ContextError {
 const frameBytes = 60;
 
 /** Yields the byte at which a plain text stands in a line; lines are only looked at where it stands. */
-async function* matchBytes({ source, read }: SearchedText, work: Work, pattern: Pattern, progress: Progress) {
+async function* matchBytes({ size, read }: Text, work: Work, pattern: Pattern, progress: Progress) {
   const needle = Buffer.from(pattern.literal);
-  for (let start = progress.byte; start < source.size; start += pieceBytes) {
-    const end = Math.min(start + pieceBytes, source.size);
+  for (let start = progress.byte; start < size; start += pieceBytes) {
+    const end = Math.min(start + pieceBytes, size);
     // So much of the next piece that a match over the edge is whole.
-    const bytes = await read(work, start, Math.min(end + needle.length - 1, source.size));
+    const bytes = await read(start, Math.min(end + needle.length - 1, size));
     let at = 0;
     for (;;) {
       if (progress.inMatchedLine) {
@@ -106,7 +98,7 @@ async function* matchBytes({ source, read }: SearchedText, work: Work, pattern: 
 }
 
 /** Yields the byte at which an expression matches, tried on each line that holds what every match must hold. */
-async function* matchLines(text: SearchedText, work: Work, pattern: Pattern, progress: Progress) {
+async function* matchLines(text: Text, work: Work, pattern: Pattern, progress: Progress) {
   const literal = pattern.literal === '' ? undefined : Buffer.from(pattern.literal);
   for await (const { start, bytes } of wholeLines(text, work, progress)) {
     let at = 0;
@@ -129,13 +121,13 @@ async function* matchLines(text: SearchedText, work: Work, pattern: Pattern, pro
 }
 
 /** Blocks of whole lines. A line beyond the limit is left out and counted. */
-async function* wholeLines({ source, read }: SearchedText, work: Work, progress: Progress) {
+async function* wholeLines({ size, read }: Text, work: Work, progress: Progress) {
   let carried: Buffer[] = [];
   let carriedBytes = 0;
   let tooLong = false;
-  for (let start = progress.byte; start < source.size; start += pieceBytes) {
-    const piece = await read(work, start, Math.min(start + pieceBytes, source.size));
-    const isLast = start + piece.length === source.size;
+  for (let start = progress.byte; start < size; start += pieceBytes) {
+    const piece = await read(start, Math.min(start + pieceBytes, size));
+    const isLast = start + piece.length === size;
     const first = piece.indexOf(newline);
     const last = isLast ? piece.length : piece.lastIndexOf(newline) + 1;
     if (first < 0 && !isLast) {

@@ -1,5 +1,6 @@
 /** A text as the payload of a context: addressed by character and line, read by ranges, never held whole. */
 import type { Json } from '../../protocol/json.ts';
+import { blockReader, exactReader } from './block-reader.ts';
 import type { ByteSource } from './bytes.ts';
 import { ContextError } from './errors.ts';
 import { fitText, jsonBytes, openBasket } from './fit.ts';
@@ -17,28 +18,23 @@ import {
   type Work,
 } from './operations.ts';
 import { compilePattern } from './pattern.ts';
-import { type SearchedText, searchText } from './search.ts';
-import { beginsCharacter, indexText, lastBoundary } from './text-index.ts';
+import { searchText } from './search.ts';
+import { beginsCharacter, indexText, lastBoundary, type Text, type TextIndex } from './text-index.ts';
 
 const pieceBytes = 64 * 1024;
 
 /** Indexes a text in one pass; the body closes the source, also if the pass fails. Throws `context.not-text`. */
 export async function openTextBody(source: ByteSource, pace: Pace): Promise<ContextBody> {
-  let text: SearchedText;
+  let index: TextIndex;
   try {
-    text = {
-      source,
-      index: await indexText(source, pace),
-      read(work, start, end) {
-        work.inspect(end - start);
-        return source.read(start, end);
-      },
-    };
+    index = await indexText(source, pace);
   } catch (thrown) {
     await source.close();
     throw thrown;
   }
-  const { characters, lines } = text.index;
+  const { characters, lines } = index;
+  const near = (work: Work): Text => ({ size: source.size, index, read: blockReader(source, work) });
+  const exact = (work: Work): Text => ({ size: source.size, index, read: exactReader(source, work) });
   return {
     metadata: { kind: 'text', bytes: source.size, characters, items: lines },
     check: () => source.check(),
@@ -50,7 +46,9 @@ export async function openTextBody(source: ByteSource, pace: Pace): Promise<Cont
       }
       mustBeNamed('peek', ['head', 'tail'], selector.type);
       mustBeWhole('count', selector.count, 0);
-      return selector.type === 'head' ? head(text, work, selector.count) : tail(text, work, selector.count);
+      return selector.type === 'head'
+        ? head(exact(work), work, selector.count)
+        : tail(exact(work), work, selector.count);
     },
     async slice(work, { start, length }) {
       mustBeWhole('start', start, 0);
@@ -58,7 +56,7 @@ export async function openTextBody(source: ByteSource, pace: Pace): Promise<Cont
       if (start > characters) throw outOfRange('start', start, characters, 'characters');
       const frame = jsonBytes({ start, value: '', next: characters }) - 2;
       const asked = Math.min(length, characters - start);
-      const value = await characterRange(text, work, start, asked, work.limits.bytesMax - frame);
+      const value = await characterRange(near(work), start, asked, work.limits.bytesMax - frame);
       const got = [...value].length;
       const end = start + got;
       return { value: { start, value, next: end < characters ? end : null }, truncated: got < asked };
@@ -68,24 +66,23 @@ export async function openTextBody(source: ByteSource, pace: Pace): Promise<Cont
       const from = request.from ?? 0;
       mustBeWhole('from', from, 0);
       if (from > lines) throw outOfRange('from', from, lines, 'lines');
-      return searchText(text, work, pattern, from);
+      return searchText(near(work), work, pattern, from);
     },
-    partition: (work, how) => partition(text, work, how),
-    map: (work, how) => map(text, work, how),
+    partition: (work, how) => partition(near(work), work, how),
+    map: (work, how) => map(near(work), work, how),
     texts: (pace) => pieces(source, pace),
     close: () => source.close(),
   };
 }
 
-async function head(text: SearchedText, work: Work, count: number): Promise<Found<Json>> {
-  const value = await characterRange(text, work, 0, count, work.limits.bytesMax);
-  return { value, truncated: Buffer.byteLength(value) < text.source.size };
+async function head(text: Text, work: Work, count: number): Promise<Found<Json>> {
+  const value = await characterRange(text, 0, count, work.limits.bytesMax);
+  return { value, truncated: Buffer.byteLength(value) < text.size };
 }
 
-async function tail(text: SearchedText, work: Work, count: number): Promise<Found<Json>> {
-  const { size } = text.source;
+async function tail({ size, read }: Text, work: Work, count: number): Promise<Found<Json>> {
   const from = Math.max(0, size - Math.min(count * 4, work.limits.bytesMax));
-  const bytes = await text.read(work, from, size);
+  const bytes = await read(from, size);
   let start = 0;
   while (start < bytes.length && !beginsCharacter(bytes, start)) start += 1;
   const near = [...bytes.toString('utf8', start)];
@@ -96,30 +93,23 @@ async function tail(text: SearchedText, work: Work, count: number): Promise<Foun
 
 /** So many characters from one on, or as many of them as fit. */
 async function characterRange(
-  text: SearchedText,
-  work: Work,
+  { size, index, read }: Text,
   start: number,
   length: number,
   bytesMax: number,
 ): Promise<string> {
-  const { source, index } = text;
   if (length === 0) return '';
-  const first = await index.byteOfCharacter(start, (a, b) => text.read(work, a, b));
+  const first = await index.byteOfCharacter(start, read);
   // Neither more than a character's four bytes each, nor more than can be returned.
-  const near = await text.read(
-    work,
-    first,
-    Math.min(source.size, first + Math.min(length * 4, bytesMax + 4)),
-  );
+  const near = await read(first, Math.min(size, first + Math.min(length * 4, bytesMax + 4)));
   const characters = [...near.toString('utf8', 0, lastBoundary(near))];
   return fitText(characters.slice(0, length).join(''), bytesMax);
 }
 
-async function partition(text: SearchedText, work: Work, how: Partition): Promise<Found<readonly Part[]>> {
+async function partition(text: Text, work: Work, how: Partition): Promise<Found<readonly Part[]>> {
   mustBeNamed('partition', ['fixed', 'lines'], how.type);
   mustBeWhole('size', how.size, 1);
-  const { index } = text;
-  const read = (start: number, end: number) => text.read(work, start, end);
+  const { index, read } = text;
   const units = how.type === 'fixed' ? index.characters : index.lines;
   const count = Math.ceil(units / how.size);
   const basket = openBasket<Part>(work.limits.resultsMax, work.limits.bytesMax);
@@ -132,7 +122,7 @@ async function partition(text: SearchedText, work: Work, how: Partition): Promis
     const room = basket.room() - jsonBytes({ ...place, value: '' }) + 2;
     // A part that cannot fit is not read.
     if (room < 2) break;
-    const value = await characterRange(text, work, start, end - start, room);
+    const value = await characterRange(text, start, end - start, room);
     const isWhole = [...value].length === end - start;
     if (!isWhole && basket.items.length > 0) break;
     basket.offer({ ...place, value });
@@ -147,10 +137,9 @@ async function partition(text: SearchedText, work: Work, how: Partition): Promis
   }
 }
 
-async function map(text: SearchedText, work: Work, how: Mapping): Promise<Found<Json[]>> {
+async function map(text: Text, work: Work, how: Mapping): Promise<Found<Json[]>> {
   mustBeNamed('map', mappings, how);
-  const { index } = text;
-  const read = (start: number, end: number) => text.read(work, start, end);
+  const { index, read } = text;
   const basket = openBasket<Json>(work.limits.resultsMax, work.limits.bytesMax);
   for (let line = 0; line < index.lines; line += 1) {
     const start = await index.placeOf(await index.byteOfLine(line, read), read);
@@ -158,7 +147,7 @@ async function map(text: SearchedText, work: Work, how: Mapping): Promise<Found<
     const end = await index.placeOf(endByte, read);
     const length = end.character - start.character;
     const room = basket.room();
-    const fitting = await characterRange(text, work, start.character, length, room);
+    const fitting = await characterRange(text, start.character, length, room);
     const isWhole = [...fitting].length === length;
     const bare = fitting.replace(/\r?\n$/, '');
     const value = how === 'length' ? length - (await lineEndLength(endByte)) : cased(bare, how);

@@ -9,7 +9,8 @@ const stride = 64 * 1024;
 const pieceBytes = 4 * stride;
 const newline = 10;
 
-type Read = (start: number, end: number) => Promise<Buffer>;
+/** Reads these bytes of a text. */
+export type Read = (start: number, end: number) => Promise<Buffer>;
 
 export interface Place {
   /** From 0. */
@@ -29,6 +30,14 @@ export interface TextIndex {
   byteOfCharacter(character: number, read: Read): Promise<number>;
   /** The byte at which a line begins; the size for the number of lines. */
   byteOfLine(line: number, read: Read): Promise<number>;
+}
+
+/** A text in one operation. */
+export interface Text {
+  /** In bytes. */
+  readonly size: number;
+  readonly index: TextIndex;
+  readonly read: Read;
 }
 
 /** Reads a text once, in pieces. Throws `context.not-text` for bytes that are not UTF-8, naming about where. */

@@ -1,6 +1,7 @@
 /** `project_search`: the lines of the workspace's text files that hold a text or fit an expression; nothing outside, no secrets. */
 import { opendir } from 'node:fs/promises';
 import type { ExactJson } from '../../protocol/json.ts';
+import { blockReader } from '../context/block-reader.ts';
 import { handleBytes } from '../context/bytes.ts';
 import { ContextError } from '../context/errors.ts';
 import { defaultContextLimits, openPace, type Pace } from '../context/limits.ts';
@@ -136,8 +137,9 @@ async function searchFile(
     // Also a full list looks for one more: only that makes it incomplete.
     const resultsMax = Math.max(1, matchesMax - found.matches.length);
     const limits = { ...defaultContextLimits, resultsMax, bytesMax: matchesBytesMax };
-    const text = { source, index, read: (_: unknown, start: number, end: number) => source.read(start, end) };
-    const { value, truncated } = await searchText(text, { limits, pace, inspect: () => {} }, pattern, 0);
+    const work = { limits, pace, inspect: () => {} };
+    const text = { size: source.size, index, read: blockReader(source, work) };
+    const { value, truncated } = await searchText(text, work, pattern, 0);
     for (const hit of value.hits) add(found, `${place}:${hit.index + 1}:${hit.value}`);
     found.cut ||= truncated;
     return true;
