@@ -74,10 +74,17 @@ export const batchSize = 128;
 export function resample(blocks: Blocks, effect: Effect, generator: Generator, into: Float64Array): void {
   const parts = effect === 'difference' ? partsOf(blocks) : undefined;
   if (parts === undefined) resampleArms(blocks, effect, generator, into);
-  else {
-    into.fill(0);
-    for (const stratum of parts) addSums(stratum, generator, into);
-  }
+  else resampleSums(parts, generator, into);
+}
+
+/** Fills `into` with sums of parts drawn with replacement, as many of each stratum as it has. */
+export function resampleSums(
+  strata: readonly Float64Array[],
+  generator: Generator,
+  into: Float64Array,
+): void {
+  into.fill(0);
+  for (const stratum of strata) addSums(stratum, generator, into);
 }
 
 /**

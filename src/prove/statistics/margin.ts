@@ -55,6 +55,20 @@ export interface Superiority {
   readonly interval: Interval;
 }
 
+/**
+ * The interval that holds both, for a claim that has to stand by either: its level is at least theirs. An end is null
+ * where it is in one of them.
+ */
+export function hull(one: Interval, other: Interval): Interval {
+  const end = (a: number | null, b: number | null, pick: (a: number, b: number) => number) =>
+    a === null || b === null ? null : pick(a, b);
+  return {
+    level: one.level,
+    low: end(one.low, other.low, Math.min),
+    high: end(one.high, other.high, Math.max),
+  };
+}
+
 /** On which side of 0 the whole interval lies. */
 export function superiority(interval: Interval, better: Better = 'higher'): Superiority {
   const { low, high } = interval;

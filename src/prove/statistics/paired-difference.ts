@@ -30,7 +30,7 @@ export interface PairedDifference {
  * Throws `statistics.no-pairs` without items or where an item has no number, `statistics.bad-option`.
  */
 export function pairedDifference(
-  items: readonly ItemNumbers[],
+  items: readonly Pick<ItemNumbers, 'item' | 'difference'>[],
   levels: readonly number[] = [0.95],
 ): PairedDifference {
   const differences = items.map(({ item, difference }) => {

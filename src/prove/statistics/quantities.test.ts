@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { armNumbers, blocksOf, estimate, itemNumbers, sum } from './estimand.ts';
 import { stream } from './generator.ts';
+import { betaRate, type Outcomes } from './outcomes.ts';
 import { medianOf, pairedDifference } from './paired-difference.ts';
-import { betaRate, type Outcomes, power, smallestP } from './power.ts';
+import { power, smallestP } from './power.ts';
 import { compareSurvival, kaplanMeier, pairTimes, restrictedMean, type TimedTrial } from './survival.ts';
 import { pairTrials, type TrialRow } from './trials.ts';
 
