@@ -1,7 +1,7 @@
 /** The root decision and plans as a call of the loop: what is accepted, what is asked again, and that nothing else happens. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { planTool } from '../src/native/plan/plan-tool.ts';
-import { counted, field, final, model, plan, ref, rights, tool } from './plan.cases.ts';
+import { counted, field, final, model, plan, quoted, ref, rights, tool } from './plan.cases.ts';
 import { openRig, type Rig, type RigOptions } from './rig.ts';
 import type { Step } from './scripted-provider.ts';
 
@@ -181,7 +181,9 @@ describe('typed_plan_execute', () => {
       usage: { modelCalls: 3, totalTokens: 45 },
       budget: { toolCalls: { used: 2 }, steps: { used: 3 }, modelCalls: { used: 3 } },
     });
-    expect(messages(2).at(-1)?.content).toBe('{"n":{"times":1},"said":"Said."}');
+    expect(messages(2).at(-1)?.content).toMatch(
+      quoted('typed_plan_execute', '\\{"n":\\{"times":1\\},"said":"Said."\\}'),
+    );
     const shown = rig.provider.requests[1]?.json.tools.map(
       (one: { function: { name: string } }) => one.function.name,
     );
@@ -225,6 +227,6 @@ describe('typed_plan_execute', () => {
       answer: 'Done.',
     });
     expect([one.acted.length, book.acted.length]).toEqual([1, 1]);
-    expect(messages(1).at(-1)?.content).toBe('booked');
+    expect(messages(1).at(-1)?.content).toMatch(quoted('typed_plan_execute', 'booked'));
   });
 });

@@ -23,6 +23,12 @@ export const parallel = (bind: string, ...plans: unknown[][]) => ({
 });
 export const plan = (...steps: unknown[]) => JSON.stringify({ steps });
 
+/** What others wrote, as a model reads it: a pattern of the text between marks. */
+export const quoted = (tool: string, text: string) =>
+  new RegExp(
+    `^<untrusted-result mark="(mark_\\w{26})" tool="${tool}">\n[^\n]+\n${text}\n</untrusted-result mark="\\1">$`,
+  );
+
 export interface Counted {
   readonly tool: Tool;
   /** The arguments of each call that acted. */

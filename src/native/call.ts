@@ -56,6 +56,8 @@ export interface CallEnd {
   /** What the tool returned, where this process has seen it; for programs, never for the model. */
   readonly value?: ExactJson;
 }
+  /** Every word of the text is the runtime's own, whatever the tool. */
+  readonly own?: true;
 
 /** A call that nobody could approve now: the run waits for a person, or ends. */
 export type CallHeld =

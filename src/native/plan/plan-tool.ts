@@ -32,6 +32,8 @@ export function planTool(options: PlanToolOptions = {}): Tool {
     capability: planCapability,
     // Nothing is done by the call itself: each of its steps is a read or a write with a record of its own.
     access: 'read',
+    // Its value is what tools, contexts and models have brought.
+    untrusted: true,
     exactIntegers: true,
     execute: () => failed('tool.unavailable', 'Only a session of Writ carries out plans.'),
   });

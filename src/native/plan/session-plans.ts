@@ -17,6 +17,7 @@ import { wholeText } from '../tool/result-text.ts';
 import type { Tool } from '../tool/tool.ts';
 import type { Plan, StepOptions } from './ast.ts';
 import { type AcceptedPlan, type CheckedPlan, checkPlan, type PlanRegistry } from './check-plan.ts';
+import type { PlanError } from './errors.ts';
 import { executePlan, type PlanEnd } from './execute-plan.ts';
 import { faultError } from './fault.ts';
 import { type PlanLimits, planLimits } from './limits.ts';
@@ -202,11 +203,12 @@ async function callPlan(
   const failed = (error: { readonly code: string; readonly message: string }) =>
     fromOutput(place, { status: 'failed', code: error.code, message: error.message });
   const parsed = parsePlan(isRecord(value) ? ((value.plan ?? null) as ExactJson) : null);
-  if (!parsed.ok) return failed(faultError(parsed.fault));
+  const refused = async (error: PlanError) => ({ ...(await failed(error)), own: true as const });
+  if (!parsed.ok) return refused(faultError(parsed.fault));
   const lane = `call-${turn}-${position}`;
   const inputs = inputsOf(input.task);
   const checked = plans.check(parsed.plan, lane, inputs);
-  if (!checked.ok) return failed(checked.error);
+  if (!checked.ok) return refused(checked.error);
   const end = await plans.run(checked.accepted, lane, turn, inputs);
   switch (end.status) {
     case 'completed':

@@ -14,6 +14,7 @@ import { evaluate, type Names } from './evaluate.ts';
 import { laneHost, type PartOptions, partHost } from './part-host.ts';
 import { stepLane } from './plan-record.ts';
 import { planResponse } from './plan-response.ts';
+import { promptText } from './prompt-text.ts';
 import { type Frame, failedBy, type PlanRun, type StepEnd } from './seat.ts';
 
 interface Performed {
@@ -182,9 +183,8 @@ export async function modelStep(
 ): Promise<Performed> {
   const { seat, responses } = work;
   const { path, capabilities, names } = frame;
-  const given = evaluate(prompt, names);
-  const text = typeof given === 'string' ? given : exactJsonText(given);
-  if (text.trim() === '') throw wrongValue('prompt', 'a text that is not empty', given);
+  const text = promptText(prompt, names, seat.host.clock.id('mark'));
+  if (text === undefined) throw wrongValue('prompt', 'a text that is not empty', '');
   const lane = stepLane(seat.lane, path);
   const host = laneHost({
     ...partOf(frame, work),
