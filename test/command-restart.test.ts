@@ -10,7 +10,7 @@ import { commandStart } from '../src/native/command/command-start.ts';
 import type { Tool } from '../src/native/tool/tool.ts';
 import type { EventBody } from '../src/protocol/events.ts';
 import { readBanner } from '../src/sandbox/banner.ts';
-import { neverStarts, unspentId } from '../src/sandbox/supervisor/forestall.ts';
+import { claimFolder, neverStarts, unspentId } from '../src/sandbox/supervisor/forestall.ts';
 import { endAll, membersOf } from '../src/sandbox/supervisor/process-tree.ts';
 import { dyingAt } from './dying-store.ts';
 import { openRig, type Rig } from './rig.ts';
@@ -134,7 +134,7 @@ describe('proof that an id never starts', () => {
 
   test('is not given where a launch may still be under way', async () => {
     const made = tool();
-    mkdirSync(at('c_under_way'));
+    expect([claimFolder(at('c_under_way')), claimFolder(at('c_under_way'))]).toEqual([true, false]);
     const soon = AbortSignal.timeout(50);
     expect(await neverStarts(folder(), 'c_under_way', soon)).toBe(false);
     await made.close();

@@ -1,6 +1,16 @@
 /** Proof that a start of unknown outcome never happened and never will: its place is taken, or its record says so. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from '../../errors.ts';
 import { isAlive, type ProcessId, processId } from './process-tree.ts';
@@ -12,15 +22,51 @@ const voidFile = 'never-started';
 /** How long a supervisor whose launcher is gone may take to end. */
 const settleMs = 3_000;
 
-/** Makes the folder of a command, which spends its id in whatever process, and notes who is about to launch it. */
-export function claimFolder(folder: string): void {
-  mkdirSync(folder, { mode: 0o700 });
+// No id of a command begins so: what lies beneath such a name is no command yet, or none any more.
+const asidePrefix = '.aside-';
+
+/** Spends the id of a command, and notes who is about to launch it. False if it was spent before, in whatever process. */
+export function claimFolder(folder: string): boolean {
+  return takePlace(folder, launcherFile, JSON.stringify(processId(process.pid)));
+}
+
+/** Gives up the folder of a command that surely never ran. Its id is free again in one step, and never half removed. */
+export function discardFolder(folder: string): void {
+  const aside = asideOf(folder);
+  renameSync(folder, aside);
+  rmSync(aside, { recursive: true, force: true });
+}
+
+/** Removes what a process left that was killed while it took or gave up a place. */
+export function sweepAside(root: string, madeBeforeMs: number): void {
+  for (const name of readdirSync(root).filter((one) => one.startsWith(asidePrefix))) {
+    const path = join(root, name);
+    const madeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (madeMs < madeBeforeMs) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Makes a folder with one file in it, whole or not at all: whoever is killed on the way leaves the place free. The file
+ * also keeps another from taking the same place, for a rename replaces an empty folder only. False if it was taken.
+ */
+function takePlace(folder: string, file: string, text: string): boolean {
+  const aside = asideOf(folder);
+  mkdirSync(aside, { mode: 0o700 });
   try {
-    writeFileSync(join(folder, launcherFile), JSON.stringify(processId(process.pid)), { mode: 0o600 });
+    writeFileSync(join(aside, file), text, { mode: 0o600 });
+    renameSync(aside, folder);
+    return true;
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(aside, { recursive: true, force: true });
+    const code = systemCode(error);
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return false;
     throw error;
   }
+}
+
+function asideOf(folder: string): string {
+  return join(dirname(folder), `${asidePrefix}${randomBytes(8).toString('hex')}`);
 }
 
 /**
@@ -29,13 +75,7 @@ export function claimFolder(folder: string): void {
  */
 export async function neverStarts(root: string, id: string, signal: AbortSignal): Promise<boolean> {
   const folder = join(root, id);
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-    writeFileSync(join(folder, voidFile), '', { mode: 0o600 });
-    return true;
-  } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error;
-  }
+  if (takePlace(folder, voidFile, '')) return true;
   const until = Date.now() + settleMs;
   for (;;) {
     if (isVoid(folder)) return true;

@@ -9,6 +9,7 @@ import { isCommandId, type Locator } from '../locator.ts';
 import { readStream } from '../output-page.ts';
 import type { CommandStatus, EndReceipt, OutputPage, ReadRequest, Sandbox } from '../sandbox.ts';
 import { ask } from './connection.ts';
+import { sweepAside } from './forestall.ts';
 import { endAll, isAlive } from './process-tree.ts';
 import { type CommandState, commandFiles, readState, writeState } from './state-file.ts';
 
@@ -16,6 +17,8 @@ export type Observer = Pick<Sandbox, 'status' | 'read' | 'write' | 'signal' | 'c
 
 const askMs = 5_000;
 const killMs = 2_000;
+/** How often whoever waits asks the supervisor itself, and not only the disk. */
+const askAgainMs = 1_000;
 
 /** The operations on commands whose folders lie beneath `root`. */
 export function observer(root: string): Observer {
@@ -25,13 +28,7 @@ export function observer(root: string): Observer {
     return join(root, id);
   };
   return {
-    async status(locator, signal) {
-      const folder = folderOf(locator);
-      const reply = await ask(folder, { op: 'status' }, { signal, timeoutMs: askMs });
-      const state = reply.got === 'reply' ? reply.frame.state : undefined;
-      // Written by our own supervisor, by the type that both sides share.
-      return state === undefined ? statusOnDisk(folder) : statusOf(state as CommandState, true);
-    },
+    status: async (locator, signal) => statusAsked(folderOf(locator), signal),
     async read(locator, request, signal) {
       const folder = folderOf(locator);
       try {
@@ -49,10 +46,13 @@ export function observer(root: string): Observer {
       const reply = await ask(folder, question, { signal, timeoutMs: askMs });
       if (reply.got === 'reply' && reply.frame.ok === true) return writeReceipt(reply.frame);
       const state = readState(folder);
-      if (reply.got === 'nobody') {
-        if (state === null) throw notFound(locator.id);
+      const unsent = reply.got === 'nobody';
+      if (unsent && state === null) throw notFound(locator.id);
+      // A supervisor puts down the end while it still listens, and what reaches it then it does not answer. Every byte that
+      // it took is counted before it is handed over, so an end that stands at this offset has not got these.
+      const refused = state?.receipt?.stdinBytes === offset;
+      if (state !== null && (unsent || refused))
         return { accepted: false, received: state.stdinBytes, reason: 'ended' };
-      }
       throw new SandboxError(
         'sandbox.input-unknown',
         `Whether ${bytes.length} bytes from offset ${offset} reached ${locator.id} is not known.`,
@@ -66,7 +66,7 @@ export function observer(root: string): Observer {
       const folder = folderOf(locator);
       const reply = await ask(folder, { op: 'signal', name }, { signal, timeoutMs: askMs });
       const sent = reply.got === 'reply' && reply.frame.sent === true;
-      return { sent, state: statusOnDisk(folder).state };
+      return { sent, state: (await statusAsked(folder, signal)).state };
     },
     async cancel(locator, { graceMs }, signal) {
       const folder = folderOf(locator);
@@ -75,7 +75,10 @@ export function observer(root: string): Observer {
       // The answer of a supervisor that ends can be lost; what it left on disk says the same.
       const state = readState(folder);
       if (state === null) throw notFound(locator.id);
-      if (state.receipt !== null) return ended(state.receipt);
+      // Where the disk is full the answer is all there is. Written by our own supervisor, by the type that both sides share.
+      const answered = reply.got === 'reply' ? (reply.frame.receipt as EndReceipt | undefined) : undefined;
+      const receipt = state.receipt ?? answered;
+      if (receipt !== undefined) return ended(receipt);
       if (reply.got !== 'nobody' && isAlive(state.supervisor))
         return { done: false, survivors: [], message: 'The supervisor did not confirm the end in time.' };
       return endWithout(folder, state, graceMs);
@@ -84,9 +87,7 @@ export function observer(root: string): Observer {
       const folder = folderOf(locator);
       const state = readState(folder);
       if (state?.receipt?.id !== receipt) return false;
-      if (!state.acknowledged) writeState(folder, { ...state, acknowledged: true });
-      for (const name of [commandFiles.stdout, commandFiles.stderr])
-        rmSync(join(folder, name), { force: true });
+      giveUpOutput(folder, state);
       return true;
     },
   };
@@ -94,24 +95,36 @@ export function observer(root: string): Observer {
 
 async function readWhen(folder: string, request: ReadRequest, signal: AbortSignal): Promise<OutputPage> {
   const until = Date.now() + request.waitMs;
+  let askAt = Date.now() + askAgainMs;
   for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
+    const late = signal.aborted || Date.now() >= until;
     // The state first: what it calls ended has all its output on disk by then.
-    const status = statusOnDisk(folder);
+    let status = statusOnDisk(folder);
+    // An end that does not fit on the disk is known to the supervisor alone.
+    if (status.state === 'running' && (late || Date.now() >= askAt)) {
+      status = await statusAsked(folder, signal);
+      askAt = Date.now() + askAgainMs;
+    }
     const over = status.state === 'ended' || status.state === 'lost' || status.state === 'absent';
     const page = async (name: 'stdout' | 'stderr') =>
       readStream(join(folder, commandFiles[name]), request[name], {
         bytesMax: request.bytesMax,
         ended: over,
       });
-    if (over || signal.aborted || Date.now() >= until) {
-      return { status, stdout: await page('stdout'), stderr: await page('stderr') };
-    }
+    if (over || late) return { status, stdout: await page('stdout'), stderr: await page('stderr') };
     if (request.until === 'output') {
       const [stdout, stderr] = [await page('stdout'), await page('stderr')];
       if (stdout.text !== '' || stderr.text !== '') return { status, stdout, stderr };
     }
     await sleep(Math.min(pause, Math.max(1, until - Date.now())), undefined, { signal }).catch(() => {});
   }
+}
+
+async function statusAsked(folder: string, signal: AbortSignal): Promise<CommandStatus> {
+  const reply = await ask(folder, { op: 'status' }, { signal, timeoutMs: askMs });
+  const state = reply.got === 'reply' ? reply.frame.state : undefined;
+  // Written by our own supervisor, by the type that both sides share.
+  return state === undefined ? statusOnDisk(folder) : statusOf(state as CommandState, true);
 }
 
 function statusOnDisk(folder: string): CommandStatus {
@@ -194,11 +207,22 @@ export function listCommands(root: string, owner: string): readonly ListedComman
 
 const sweptMax = 50;
 
-/** Removes what is left of commands that ended before then. Running ones are never touched. Returns how many. */
+/**
+ * Gives up the output of commands that ended before then. How they ended stays: whoever asks later what became of a start
+ * must never find its place free. Running ones are never touched. Returns how many.
+ */
 export function sweepCommands(root: string, endedBeforeMs: number): number {
-  const old = statesIn(root).filter(({ state }) => (state.receipt?.endedAtMs ?? Infinity) < endedBeforeMs);
-  for (const { folder } of old.slice(0, sweptMax)) rmSync(folder, { recursive: true, force: true });
-  return Math.min(old.length, sweptMax);
+  if (existsSync(root)) sweepAside(root, endedBeforeMs);
+  const old = statesIn(root)
+    .filter(({ state }) => !state.acknowledged && (state.receipt?.endedAtMs ?? Infinity) < endedBeforeMs)
+    .slice(0, sweptMax);
+  for (const { folder, state } of old) giveUpOutput(folder, state);
+  return old.length;
+}
+
+function giveUpOutput(folder: string, state: CommandState): void {
+  if (!state.acknowledged) writeState(folder, { ...state, acknowledged: true });
+  for (const name of [commandFiles.stdout, commandFiles.stderr]) rmSync(join(folder, name), { force: true });
 }
 
 function statesIn(root: string): { readonly folder: string; readonly state: CommandState }[] {

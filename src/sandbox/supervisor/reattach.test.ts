@@ -1,7 +1,8 @@
 /** Processes that are killed: a second Writ finds the command, its true end and all its output; a dead supervisor hides nothing. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -111,6 +112,8 @@ test('a command whose start cannot be written down is not run, and an idle recor
     outcome: 'rejected',
     message: expect.stringContaining('could not be written down: EISDIR'),
   });
+  expect(await rig.sandbox.status(locator, never)).toMatchObject({ state: 'ended', receipt: { ran: false } });
+  process.kill(readState(folder)?.supervisor.pid ?? 0, 'SIGKILL');
   await expect.poll(() => rig.sandbox.status(locator, never)).toMatchObject({ state: 'lost' });
   expect(existsSync(join(rig.workspace, 'ran'))).toBe(false);
   expect(readState(folder)).toMatchObject({ phase: 'idle', receipt: null });
@@ -122,6 +125,29 @@ test('a command whose start cannot be written down is not run, and an idle recor
   });
   expect(await neverStarts(rig.folder, locator.id, never)).toBe(false);
 });
+
+test.each(['writeFileSync', 'renameSync'])(
+  'a start that is killed on the way to its claim (before %s) has spent nothing, and is proven to have never begun',
+  async (point) => {
+    const { id } = rig.locator();
+    const program = `
+      const fs = (await import('node:fs')).default;
+      const real = fs.${point};
+      fs.${point} = (...args) => {
+        if (String(args[0]).includes('/.aside-')) process.kill(process.pid, 'SIGKILL');
+        return real(...args);
+      };
+      (await import('node:module')).syncBuiltinESMExports();
+      const { claimFolder } = await import(${from('supervisor/forestall')});
+      claimFolder(${JSON.stringify(join(rig.folder, id))});`;
+    const writ = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'ignore' });
+    expect(await once(writ, 'exit')).toEqual([null, 'SIGKILL']);
+    expect(readdirSync(rig.folder)).toEqual([expect.stringMatching(/^\.aside-/)]);
+    expect(await neverStarts(rig.folder, id, never)).toBe(true);
+    sweepCommands(rig.folder, Date.now() + 1);
+    expect(readdirSync(rig.folder)).toEqual([id]);
+  },
+);
 
 test('another process can cancel it, and a cancel is seen by all', async () => {
   const { locator, writ } = await startElsewhere(
@@ -182,13 +208,37 @@ test('a supervisor that hangs leaves input unknown, and a cancel without proof i
   expect((await read(locator, 2_000)).status).toMatchObject({ state: 'ended', receipt: { stdinBytes: 3 } });
 });
 
-test('only ends that are old enough are swept, and no id leads out of the folder', async () => {
-  const ended = await rig.start('true');
+test('input that reaches a supervisor as it leaves is refused where its record proves it, and unknown elsewhere', async () => {
+  const locator = await rig.start('cat', { stdin: true });
+  const write = (offset: number, text: string, end = false) =>
+    rig.sandbox.write(locator, { offset, bytes: Buffer.from(text), end }, never);
+  await write(0, 'abcd', true);
+  await read(locator, 10_000);
+  const socket = join(rig.folder, locator.id, 's');
+  await expect.poll(() => existsSync(socket)).toBe(false);
+  // It still listens, and ends before it reads what it was asked.
+  const leaving = createServer((client) => client.destroy()).listen(socket);
+  await once(leaving, 'listening');
+  try {
+    expect(await write(4, 'late')).toEqual({ accepted: false, received: 4, reason: 'ended' });
+    await expect(write(2, 'cd')).rejects.toMatchObject({ code: 'sandbox.input-unknown' });
+  } finally {
+    leaving.close();
+  }
+});
+
+test('the output of ends that are old enough is swept, never the end itself, and no id leads out of the folder', async () => {
+  const ended = await rig.start('echo out; exit 3');
   const running = await rig.start('sleep 60');
   await read(ended, 5_000);
   expect(sweepCommands(rig.folder, Date.now() - 60_000)).toBe(0);
-  expect(sweepCommands(rig.folder, Date.now() + 1)).toBe(1);
-  expect(await rig.sandbox.status(ended, never)).toEqual({ state: 'absent' });
+  expect([1, 2].map(() => sweepCommands(rig.folder, Date.now() + 1))).toEqual([1, 0]);
+  expect(await read(ended, 0)).toMatchObject({
+    status: { state: 'ended', receipt: { exit: { code: 3 } } },
+    stdout: { text: '', eof: true },
+  });
+  // Who asks later what became of it finds its place taken, so that it is never started again.
+  expect(await neverStarts(rig.folder, ended.id, never)).toBe(false);
   expect(await rig.sandbox.status(running, never)).toMatchObject({ state: 'running' });
   for (const id of ['../workspace', 'x', ''])
     await expect(rig.sandbox.status({ sandbox: 'local', id }, never)).rejects.toMatchObject({

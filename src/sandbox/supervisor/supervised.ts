@@ -1,13 +1,13 @@
 /** A sandbox whose commands each have a supervisor on this machine; `local` and `bubblewrap` differ in what it is told to run. */
 import { chmodSync, mkdirSync, realpathSync, statSync } from 'node:fs';
-import { realpath, rm } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { messageOf, systemCode } from '../../errors.ts';
+import { messageOf } from '../../errors.ts';
 import { SandboxError } from '../errors.ts';
 import type { Locator } from '../locator.ts';
 import type { CommandSpec, Sandbox } from '../sandbox.ts';
 import { type RejectionCode, startFault } from '../start-outcome.ts';
-import { claimFolder } from './forestall.ts';
+import { claimFolder, discardFolder } from './forestall.ts';
 import { type Launched, launchSupervisor, supervisorProgram } from './launch.ts';
 import { observer } from './observe.ts';
 
@@ -53,7 +53,7 @@ export function supervised(options: SupervisedOptions): Sandbox {
       const { id } = locator;
       const folder = join(root, id);
       const { argv, cwd, env, wrapper } = wrap(spec, await folderBeneath(workspace, spec.cwd));
-      await claim(folder, locator);
+      claim(folder, locator);
       const { owner, stdin, lifetimeMs, outputBytesMax } = spec;
       const launch = { id, sandbox: name, owner, argv, cwd, env, stdin, lifetimeMs, outputBytesMax, wrapper };
       const stop = AbortSignal.any([signal, AbortSignal.timeout(startMs)]);
@@ -68,7 +68,7 @@ export function supervised(options: SupervisedOptions): Sandbox {
         throw new Error(why);
       } catch (thrown) {
         // Until its release a supervisor runs nothing: whatever fails here, nothing was started.
-        await rm(folder, { recursive: true, force: true });
+        giveUp(folder);
         if (signal.aborted)
           throw startFault(
             { kind: 'not-dispatched', why: 'cancelled' },
@@ -103,16 +103,25 @@ export function supervised(options: SupervisedOptions): Sandbox {
 }
 
 // Making the folder is what spends a locator, in whatever process: a second start finds it there.
-async function claim(folder: string, locator: Locator): Promise<void> {
+function claim(folder: string, locator: Locator): void {
+  let free: boolean;
   try {
-    claimFolder(folder);
+    free = claimFolder(folder);
   } catch (thrown) {
-    if (systemCode(thrown) === 'EEXIST')
-      throw startFault(
-        { kind: 'unknown', locator },
-        `A start of ${locator.id} was sent before, and is not sent again.`,
-      );
     throw startFault({ kind: 'not-dispatched', why: 'closed' }, messageOf(thrown), thrown);
+  }
+  if (!free)
+    throw startFault(
+      { kind: 'unknown', locator },
+      `A start of ${locator.id} was sent before, and is not sent again.`,
+    );
+}
+
+function giveUp(folder: string): void {
+  try {
+    discardFolder(folder);
+  } catch {
+    // Then the id stays spent, which starts nothing either.
   }
 }
 

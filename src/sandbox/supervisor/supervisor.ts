@@ -1,9 +1,10 @@
 /** The supervisor's program: owns one command, outlives the Writ that started it, and leaves the truth about its end on disk. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { commandSignals, type EndReceipt, type ProcessName } from '../sandbox.ts';
 import { type Frame, frameReader, frameText } from './frames.ts';
 import { endAll, membersOf, processId, signalAll, type Target } from './process-tree.ts';
@@ -31,6 +32,8 @@ const leftoverGraceMs = 100;
 const drainMs = 250;
 const killMs = 2_000;
 const lifetimeGraceMs = 1_000;
+/** Between tries to put down an end for which there is no room. */
+const writeAgainMs = 2_000;
 /** Bytes that the command has not taken yet. */
 const stdinPendingMax = 1024 * 1024;
 
@@ -151,7 +154,7 @@ function supervise(launch: Launch): (release: Frame) => void {
     if (state.phase !== 'idle' || child !== undefined) return;
     clearTimeout(idle);
     const refuse = (refusal: string) => {
-      // Whoever is told finds the end on disk.
+      // Whoever is told finds the end on disk, or hears it from this process.
       finish({ ran: false, refusal, by: 'itself' });
       say({ released: false, refusal });
     };
@@ -233,12 +236,33 @@ function supervise(launch: Launch): (release: Frame) => void {
       endedAtMs: Date.now(),
       ...end,
     };
-    keep({ phase: 'ended', receipt });
+    state = { ...state, phase: 'ended', receipt };
+    const written = untilWritten();
     for (const tell of ended) tell(receipt);
-    server.close();
-    rmSync(commandFiles.socket, { force: true });
     for (const pipe of [child?.stdin, child?.stdout, child?.stderr, child?.stdio[3]]) pipe?.destroy();
     process.stdin.destroy();
+    void written.then(leave);
+  }
+
+  /**
+   * Nobody but this process knows the end until it is on disk, so it waits for a disk that is full, and answers meanwhile.
+   * Where the folder itself is gone, nobody can ask any more.
+   */
+  async function untilWritten(): Promise<void> {
+    for (let pause = 50; ; pause = Math.min(pause * 2, writeAgainMs)) {
+      try {
+        writeState(folder, state);
+        return;
+      } catch {
+        if (!existsSync(folder)) return;
+      }
+      await sleep(pause);
+    }
+  }
+
+  function leave(): void {
+    server.close();
+    rmSync(commandFiles.socket, { force: true });
     // Answers are on their way; a client that does not read them keeps nothing alive.
     setTimeout(() => process.exit(0), 200).unref();
   }
@@ -254,7 +278,7 @@ function supervise(launch: Launch): (release: Frame) => void {
 /** Resolves when nothing of the command is left. */
 async function idleOf(target: Target): Promise<void> {
   for (let until = Date.now() + leftoverGraceMs; Date.now() < until && membersOf(target).length > 0; )
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await sleep(10);
 }
 
 async function drained(child: ChildProcess, more?: Readable | null): Promise<void> {
@@ -266,12 +290,9 @@ async function drained(child: ChildProcess, more?: Readable | null): Promise<voi
 }
 
 async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
+  const over = new AbortController();
+  await Promise.race([work, sleep(ms, undefined, { signal: over.signal }).catch(() => {})]);
+  over.abort();
 }
 
 /** Written before anything else is told, so that what a reader is told of is there. */
