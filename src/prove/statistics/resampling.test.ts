@@ -401,9 +401,10 @@ describe('forest rows', () => {
 
 describe('order and bins', () => {
   test('selecting equals sorting', () => {
-    const numbers = fc.array(fc.oneof(fc.integer({ min: -3, max: 3 }), fc.double({ noNaN: true })), {
-      minLength: 1,
-    });
+    const double = fc.double({ noNaN: true });
+    // Negative zero is no other number than zero; sorting alone tells them apart.
+    const number = fc.oneof(fc.integer({ min: -3, max: 3 }), double).map((one) => one + 0);
+    const numbers = fc.array(number, { minLength: 1 });
     fc.assert(
       fc.property(numbers, fc.nat(), (list, at) => {
         const index = at % list.length;
