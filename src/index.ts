@@ -148,7 +148,7 @@ export type { Cell, DeliveryPlan, Receipt } from './protocol/delivery.ts';
 export type { EventBody, EventType, LiveDelta, RunEvent } from './protocol/events.ts';
 export type { RunResult, RunStatus } from './protocol/outcome.ts';
 export type { RunRecord, SessionRecord } from './protocol/record.ts';
-export type { ApproveMode, Ticket, TicketAnswer } from './protocol/ticket.ts';
+export type { ApproveMode, BoundFile, Ticket, TicketAnswer } from './protocol/ticket.ts';
 export type { Usage } from './protocol/usage.ts';
 export { type Analysis, analyse, type MetricAnalysis } from './prove/analysis.ts';
 export { type Arm, type ArmParts, openArm } from './prove/arm.ts';

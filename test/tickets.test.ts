@@ -2,15 +2,17 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../src/clock.ts';
 import { plainComposition } from '../src/compose/plain.ts';
+import { effectsOf } from '../src/effects/effects.ts';
 import type { Harness, Host } from '../src/harness.ts';
 import type { Store } from '../src/ledger/store.ts';
 import { memoryStore } from '../src/ledger/stores/memory.ts';
 import { defineTool } from '../src/native/tool/define-tool.ts';
 import type { EffectCall } from '../src/protocol/effect.ts';
-import type { EventBody, RunEvent } from '../src/protocol/events.ts';
+import type { EventBodies, EventBody, RunEvent } from '../src/protocol/events.ts';
 import type { Ticket } from '../src/protocol/ticket.ts';
 import { answerTicket } from '../src/run/decide.ts';
 import { startRun } from '../src/run/run.ts';
+import type { RunSeat } from '../src/run/seat.ts';
 import { openRig, type Rig } from './rig.ts';
 import type { Script } from './scripted-provider.ts';
 
@@ -61,6 +63,8 @@ describe.each<[string, Partial<Ticket>]>([
   ['capability', { capability: 'none' }],
   ['turn', { turn: 2 }],
   ['position', { position: 2 }],
+  ['fingerprint', { fingerprint: 'f'.repeat(64) }],
+  ['files', { files: [{ path: 'build.sh', digest: 'd' }] }],
 ])('a question whose %s was changed', (_field, more) => {
   test('cannot be answered', async () => {
     const { plain, run, ticket } = await pausedRig();
@@ -133,7 +137,7 @@ describe('an answer', () => {
 
 describe('a harness', () => {
   /** One that does what the test says, and nothing else. */
-  async function behaving(work: (host: Host) => Promise<unknown>) {
+  async function behaving(work: (host: Host) => Promise<unknown>, more: Partial<RunSeat> = {}) {
     const harness: Harness = {
       name: 'forger',
       model: null,
@@ -161,10 +165,18 @@ describe('a harness', () => {
       ...{ approve: 'pause', capabilities: [], limits: {}, task: 'Forge.', origin: {} },
       composition: plainComposition('tester', 'You forge.'),
       onEvents: (stored) => events.push(...stored),
+      ...more,
     });
     return { result, types: events.map(({ type }) => type) };
   }
-  const question = { turn: 1, position: 1, tool: 'send', capability: 'mail', arguments: '{}' };
+  const question = {
+    turn: 1,
+    position: 1,
+    tool: 'send',
+    capability: 'mail',
+    arguments: '{}',
+    fingerprint: 'f',
+  };
   const effect: EffectCall = {
     turn: 1,
     position: 1,
@@ -208,5 +220,70 @@ describe('a harness', () => {
     for (const { result } of [madeUp, unanswered])
       expect(result).toMatchObject({ status: 'failed', error: { code: 'run.forged-ticket' } });
     expect(reached).toBe(0);
+  });
+
+  test.each([
+    ['as it was approved', {}, 1],
+    ['with other arguments', { fingerprint: 'other' }, 0],
+    ['with another tool', { tool: 'look' }, 0],
+    ['at another place', { position: 2 }, 0],
+  ] as const)('may send a call %s: %o', async (_how, more, times) => {
+    let reached = 0;
+    const { result } = await behaving(
+      async (host) => {
+        const { ticket } = await host.approve(question);
+        await host.effect({ ...effect, ...more, ticket: ticket.id }, async () => {
+          reached += 1;
+          return sent;
+        });
+      },
+      { approve: 'ask', ask: async () => yes },
+    );
+    expect(reached).toBe(times);
+    expect(result).toMatchObject(
+      times === 1 ? { status: 'completed' } : { status: 'failed', error: { code: 'run.forged-ticket' } },
+    );
+  });
+});
+
+describe('the record of a ticket', () => {
+  const words = { turn: 1, position: 1, tool: 'send', capability: 'mail', arguments: '{}', fingerprint: 'f' };
+  const asked: EventBody = { type: 'approval-request', ticket: { id: 't', digest: 'd', ...words } };
+  const said: EventBody = { type: 'approval-answer', ticket: 't', digest: 'd', ...yes };
+  const sentUnder = (more: Partial<EventBodies['effect-dispatch']> = {}): EventBody => ({
+    ...{ type: 'effect-dispatch', turn: 1, position: 1, tool: 'send', access: 'write', repeat: 'once' },
+    ...{ key: 'k', fingerprint: 'f', call: 'c', attempt: 1, ticket: 't' },
+    lineage: { mode: 'initial', parent: null },
+    ...more,
+  });
+  const view = (...bodies: readonly EventBody[]) =>
+    effectsOf(bodies.map((body, i) => ({ ...body, run: 'run_a', seq: i + 1, at: 0, epoch: 1 })));
+  const denied: EventBody = { ...said, decision: 'denied' };
+
+  test('is an effect of its own: asked, then answered for good', () => {
+    const states = [[asked], [asked, said], [asked, denied], [asked, { ...said, digest: 'other' }]].map(
+      (events) =>
+        [...view(...events).values()].map(({ kind, state, approval }) => [kind, state, approval?.answer]),
+    );
+    expect(states).toEqual([
+      [['approval', 'dispatching', null]],
+      [['approval', 'observed', 'approved']],
+      [['approval', 'observed', 'denied']],
+      [['approval', 'dispatching', null]],
+    ]);
+    expect(view(asked, said, sentUnder()).get('1.1')?.state).toBe('dispatching');
+  });
+
+  test.each<[string, readonly EventBody[]]>([
+    ['is put twice', [asked, asked]],
+    ['is answered twice', [asked, denied, said]],
+    ['allows nothing unanswered', [asked, sentUnder()]],
+    ['allows nothing once denied', [asked, denied, sentUnder()]],
+    ['allows nothing where it was never put', [sentUnder()]],
+    ['allows no other arguments', [asked, said, sentUnder({ fingerprint: 'g' })]],
+    ['allows no other tool', [asked, said, sentUnder({ tool: 'look' })]],
+    ['allows no other place', [asked, said, sentUnder({ position: 2 })]],
+  ])('%s, or the record is damaged', (_what, events) => {
+    expect(() => view(...events)).toThrow(expect.objectContaining({ code: 'effects.impossible-event' }));
   });
 });

@@ -3,6 +3,7 @@ import { jsonDigest } from '../digest.ts';
 import { hiddenKey } from '../ledger/clean-record.ts';
 import type { AttemptId, EffectCall, EffectId, EffectState, Lineage, Repeat } from '../protocol/effect.ts';
 import type { EventBodies, EventBody, RunEvent } from '../protocol/events.ts';
+import type { Ticket, TicketAnswer } from '../protocol/ticket.ts';
 import { EffectsError } from './errors.ts';
 import type { EffectStep } from './lifecycle.ts';
 import { isOpen, next, stepOf } from './lifecycle.ts';
@@ -27,8 +28,11 @@ export interface Attempt {
 /** One place of a run at which something was sent to the outside. */
 export interface EffectRecord {
   readonly id: EffectId;
-  /** A request to a model stands at position 0 of its turn. It has no observation here: its own events hold the answer. */
-  readonly kind: 'call' | 'model';
+  /**
+   * A request to a model stands at position 0 of its turn; a question to a person at the place of the call that it is about.
+   * Neither has an observation here: their own events hold the answer.
+   */
+  readonly kind: 'call' | 'model' | 'approval';
   /** The tool, or the model that was asked. */
   readonly tool: string;
   readonly repeat: Repeat;
@@ -37,9 +41,11 @@ export interface EffectRecord {
   /** The newest attempt's state. */
   readonly state: EffectState;
   readonly attempts: readonly Attempt[];
+  /** Of an approval: what was asked, and what a person said; null while nobody did. */
+  readonly approval?: { readonly ticket: Ticket; readonly answer: TicketAnswer['decision'] | null };
 }
 
-/** The effects of one run by place (`turn.position`), in the order of their first dispatch. */
+/** The effects of one run by place (`turn.position`; an approval by its ticket), in the order of their first dispatch. */
 export type EffectView = ReadonlyMap<string, EffectRecord>;
 
 /** Identity of a call across all stores: whoever finds it in a record knows whether it belongs there. */
@@ -81,7 +87,20 @@ function mustBeSeen(view: EffectView, event: Extract<RunEvent, { type: 'effect-r
 
 function take(view: Map<string, EffectRecord>, event: RunEvent, step: EffectStep): void {
   switch (event.type) {
+    case 'approval-request':
+      put(view, questioned(view.get(ticketKey(event.ticket.id)), event, step));
+      return;
+    case 'approval-answer': {
+      const asked = view.get(ticketKey(event.ticket));
+      // An answer to what was never asked, or to other words, is none.
+      if (asked?.approval?.ticket.digest !== event.digest) return;
+      const approval = { ticket: asked.approval.ticket, answer: event.decision };
+      put(view, { ...moved(asked, 1, event, step), approval });
+      return;
+    }
     case 'effect-dispatch':
+      if (event.ticket !== null && !isApproved(view, event.ticket, event))
+        throw impossible(event, 'nobody approved this call under its ticket');
       put(view, dispatched(view.get(placeOf(event)), event, step));
       return;
     case 'model-request':
@@ -126,6 +145,21 @@ function dispatched(
   const id = { run, turn, position };
   const what = { id, kind: 'call', tool, repeat, key, fingerprint } as const;
   return { ...what, ...begun(before, event, step, lineage) };
+}
+
+function questioned(
+  before: EffectRecord | undefined,
+  event: Extract<RunEvent, { type: 'approval-request' }>,
+  step: EffectStep,
+): EffectRecord {
+  const { run, ticket } = event;
+  const { turn, position, tool, fingerprint } = ticket;
+  const to = next(before?.state ?? 'admitted', step);
+  if (!to.ok) throw impossible(event, `its question is ${to.state}`);
+  const attempt: Attempt = { attempt: 1, state: to.state, lineage: initial, observation: null };
+  const what = { kind: 'approval', tool, repeat: 'once', key: '', fingerprint } as const;
+  const id = { run, turn, position };
+  return { id, ...what, state: to.state, attempts: [attempt], approval: { ticket, answer: null } };
 }
 
 function asked(
@@ -174,7 +208,25 @@ function recorded(event: EventBodies['effect-observe']): RecordedObservation {
 }
 
 function put(view: Map<string, EffectRecord>, effect: EffectRecord): void {
-  view.set(placeOf(effect.id), effect);
+  view.set(effect.approval === undefined ? placeOf(effect.id) : ticketKey(effect.approval.ticket.id), effect);
+}
+
+// Whoever invents a ticket must not name a place by it.
+function ticketKey(id: string): string {
+  return `ticket ${id}`;
+}
+
+/** True if a person approved this very call under this ticket: its place, its tool and its arguments. */
+export function isApproved(
+  view: EffectView,
+  ticket: string,
+  call: Pick<EffectCall, 'turn' | 'position' | 'tool' | 'fingerprint'>,
+): boolean {
+  const approval = view.get(ticketKey(ticket))?.approval;
+  if (approval?.answer !== 'approved') return false;
+  const { turn, position, tool, fingerprint } = approval.ticket;
+  const samePlace = turn === call.turn && position === call.position;
+  return samePlace && tool === call.tool && fingerprint === call.fingerprint;
 }
 
 function placeOf({ turn, position }: { readonly turn: number; readonly position: number }): string {

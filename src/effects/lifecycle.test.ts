@@ -9,6 +9,7 @@ const allowed = `
 admitted         dispatch             dispatching
 admitted         dispatch-again       dispatching
 admitted         ask-again            dispatching
+admitted         ask-person           dispatching
 dispatching      dispatch-again       dispatching
 dispatching      ask-again            dispatching
 dispatching      observe              observed

@@ -4,12 +4,14 @@ import type { EventBody } from '../protocol/events.ts';
 
 /**
  * What an event does to an attempt. `dispatch-again` starts another attempt of an effect whose repetition does no harm;
- * `ask-again` asks a model once more, which costs what the budget admits and does nothing outside.
+ * `ask-again` asks a model once more, which costs what the budget admits and does nothing outside; `ask-person` puts a
+ * question, which is put once and has one answer.
  */
 export const effectSteps = [
   'dispatch',
   'dispatch-again',
   'ask-again',
+  'ask-person',
   'observe',
   'prove-not-dispatched',
   'lose-sight',
@@ -23,7 +25,12 @@ export type EffectStep = (typeof effectSteps)[number];
 // Nothing leads from an open state (dispatching, cancel-requested, unknown) to a plain dispatch: what was not seen is
 // asked about, never sent again. What is learned late is always taken in, but undoes no person's decision to give up.
 const table = {
-  admitted: { dispatch: 'dispatching', 'dispatch-again': 'dispatching', 'ask-again': 'dispatching' },
+  admitted: {
+    dispatch: 'dispatching',
+    'dispatch-again': 'dispatching',
+    'ask-again': 'dispatching',
+    'ask-person': 'dispatching',
+  },
   dispatching: {
     'dispatch-again': 'dispatching',
     'ask-again': 'dispatching',
@@ -89,10 +96,13 @@ export function stepOf(event: EventBody): EffectStep | undefined {
   switch (event.type) {
     case 'effect-dispatch':
       return event.repeat === 'once' ? 'dispatch' : 'dispatch-again';
+    case 'approval-request':
+      return 'ask-person';
     case 'model-request':
       return 'ask-again';
     case 'effect-observe':
     case 'model-response':
+    case 'approval-answer':
       return 'observe';
     case 'model-fault':
       // An answer that says no is an answer; without one only `no` is proof.

@@ -8,6 +8,7 @@ import { type ExactJson, parseExactJson } from '../protocol/json.ts';
 import type { ToolCall } from '../protocol/messages.ts';
 import type { HarnessOutcome } from '../protocol/outcome.ts';
 import type { Ticket } from '../protocol/ticket.ts';
+import { approveBound } from './approval.ts';
 import { childRequest } from './child-request.ts';
 import type { ContextErrorCode } from './context/errors.ts';
 import { capabilityMissing, refusedReader } from './context/reader.ts';
@@ -55,9 +56,9 @@ export interface CallEnd {
   readonly truncated: boolean;
   /** What the tool returned, where this process has seen it; for programs, never for the model. */
   readonly value?: ExactJson;
-}
   /** Every word of the text is the runtime's own, whatever the tool. */
   readonly own?: true;
+}
 
 /** A call that nobody could approve now: the run waits for a person, or ends. */
 export type CallHeld =
@@ -178,13 +179,11 @@ export async function runCall(ready: ReadyCall, turn: number, seat: CallSeat): P
   }
   const running = runningIn(ready, turn, seat);
   if (tool.access === 'read') return runRead(running);
-  const approval = await host.approve({
-    turn,
-    position,
-    tool: tool.schema.name,
-    capability: tool.capability,
-    arguments: call.arguments,
-  });
+  const question = {
+    ...{ turn, position, tool: tool.schema.name, capability: tool.capability },
+    ...{ arguments: call.arguments, fingerprint: fingerprintOf(call) },
+  };
+  const approval = await approveBound(host, question, async () => (await tool.bound?.(ready.value)) ?? []);
   if (approval.answer === 'denied') {
     const why = approval.reason === '' ? '' : ` Reason: ${approval.reason}`;
     return failedEnd('denied', 'tool.denied', `A person denied this call; it was not run.${why}`);

@@ -31,6 +31,8 @@ export const ticketTexts = {
   tool: 'own',
   capability: 'own',
   arguments: 'text',
+  fingerprint: 'own',
+  files: 'text',
   digest: 'own',
 } as const satisfies TextKinds<Ticket>;
 

@@ -1,6 +1,16 @@
 /** What a person is asked to approve, and the answer. */
 
-/** An open question. `digest` covers tool, arguments and the run's composition: an answer counts for exactly this. */
+/** A file of the workspace that a call names, as it was when a person was asked. */
+export interface BoundFile {
+  /** From the root of the workspace. */
+  readonly path: string;
+  readonly digest: string;
+}
+
+/**
+ * An open question. `digest` covers tool, arguments, bound files and the run's composition: an answer counts for exactly
+ * this.
+ */
 export interface Ticket {
   readonly id: string;
   readonly turn: number;
@@ -9,6 +19,10 @@ export interface Ticket {
   readonly capability: string;
   /** The exact arguments that will be executed, as JSON text. */
   readonly arguments: string;
+  /** That of the effect: a call that is sent under this ticket has the same. */
+  readonly fingerprint: string;
+  /** Left out where the call names none. */
+  readonly files?: readonly BoundFile[];
   readonly digest: string;
 }
 

@@ -8,6 +8,7 @@ const ticket = (id: string): Ticket => ({
   position: 1,
   tool: 'send',
   capability: 'mail',
+  fingerprint: 'f',
   arguments: '{}',
   digest: 'd',
 });

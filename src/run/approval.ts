@@ -1,6 +1,6 @@
 /** Approvals: a call that needs a person is asked about once, and the answer counts for exactly that call. */
 import type { Clock } from '../clock.ts';
-import { jsonDigest } from '../digest.ts';
+import { canonicalJson, jsonDigest } from '../digest.ts';
 import type { Approval } from '../harness.ts';
 import type { ApproveMode, Ticket, TicketAnswer } from '../protocol/ticket.ts';
 import { RunError } from './errors.ts';
@@ -12,8 +12,6 @@ export type Ask = (ticket: Ticket, signal: AbortSignal) => Promise<Answer | unde
 export type Answer = Pick<TicketAnswer, 'decision' | 'by' | 'reason'>;
 
 export interface ApprovalDesk {
-  /** Throws `run.forged-ticket` unless a person approved this ticket and it is of this place and tool. */
-  mustBeApproved(ticket: string, call: Pick<Ticket, 'turn' | 'position' | 'tool'>): void;
   /** `signal` ends the asking; that of the run where it is left out. */
   approve(
     question: Omit<Ticket, 'id' | 'digest'>,
@@ -32,8 +30,8 @@ export function inTurn(ask: Ask): Ask {
 }
 
 /**
- * Opens the desk of one run. A ticket's digest covers the run, the composed prompt, the place and the exact arguments:
- * an answer given for other arguments, or for another text of instructions, does not count.
+ * Opens the desk of one run. A ticket's digest covers the run, the composed prompt, the place, the exact arguments and the
+ * files that they name: an answer given for other arguments or files, or for another text of instructions, does not count.
  */
 export function openDesk(options: {
   readonly run: string;
@@ -69,15 +67,6 @@ export function openDesk(options: {
   }
 
   return {
-    mustBeApproved(id, { turn, position, tool }) {
-      const ticket = line.events.findLast(
-        (event) => event.type === 'approval-request' && event.ticket.id === id,
-      );
-      const asked = ticket?.type === 'approval-request' ? ticket.ticket : undefined;
-      const same = asked?.turn === turn && asked.position === position && asked.tool === tool;
-      if (same && answerTo(line, asked)?.decision === 'approved') return;
-      throw forgedTicket(run, id, 'nobody approved it for this call');
-    },
     approve(question, part = signal) {
       const decided = turnToAsk.then(() => decide(question, part));
       turnToAsk = decided.catch(() => undefined);
@@ -103,12 +92,12 @@ async function askWhile(ask: Ask, ticket: Ticket, signal: AbortSignal): Promise<
   }
 }
 
-/** Digest of what a person is asked: the run, the composed text, the place and the exact arguments. */
+/** Digest of what a person is asked: the run, the composed text, the place, the exact arguments and the files they name. */
 export function ticketDigest(
   where: { readonly run: string; readonly prompt: string },
-  { turn, position, tool, capability, arguments: args }: Omit<Ticket, 'id' | 'digest'>,
+  question: Omit<Ticket, 'id' | 'digest'>,
 ): string {
-  return jsonDigest({ ...where, turn, position, tool, capability, arguments: args });
+  return jsonDigest({ ...where, ...question });
 }
 
 /**
@@ -116,16 +105,11 @@ export function ticketDigest(
  * a secret was taken out of them, and it is put again.
  */
 function askedIn(line: Line, digest: string, question: Omit<Ticket, 'id' | 'digest'>): Ticket | undefined {
-  const found = line.events.findLast(
-    (event) =>
-      event.type === 'approval-request' &&
-      event.ticket.digest === digest &&
-      event.ticket.turn === question.turn &&
-      event.ticket.position === question.position &&
-      event.ticket.tool === question.tool &&
-      event.ticket.capability === question.capability &&
-      event.ticket.arguments === question.arguments,
-  );
+  const found = line.events.findLast((event) => {
+    if (event.type !== 'approval-request' || event.ticket.digest !== digest) return false;
+    const { id: _, digest: __, ...words } = event.ticket;
+    return canonicalJson(words) === canonicalJson(question);
+  });
   return found?.type === 'approval-request' ? found.ticket : undefined;
 }
 

@@ -38,8 +38,9 @@ export async function answerTicket(store: Store, holder: string, decision: Decis
     // A person answers to the words; whoever changed them would have the answer count for other ones. Where a secret was
     // taken out of them they cannot be compared here; they do not count when the run goes on, unless they are the same.
     const prompt = lastOf(events, 'run-start')?.prompt ?? '';
-    const whole = !secretMark.test(open.arguments);
-    if (whole && ticketDigest({ run, prompt }, open) !== open.digest)
+    const whole = !secretMark.test(JSON.stringify([open.arguments, open.files]));
+    const { id: _, digest, ...words } = open;
+    if (whole && ticketDigest({ run, prompt }, words) !== digest)
       throw forgedTicket(run, open.id, 'its words are not those that its digest was made of');
     const { ticket, by, reason } = decision;
     await store.append(

@@ -13,6 +13,7 @@ const ticket = {
   tool: 'book',
   capability: 'c',
   arguments: '{}',
+  fingerprint: 'f',
   digest: 'd',
 };
 const turn: EventBody = { type: 'turn-start', turn: 1 };
@@ -173,6 +174,7 @@ test('of a metered program what was measured counts, and what it says of itself 
     type: 'meter-answer',
     number,
     httpStatus: 200,
+    modelSeen: 'm',
     usage,
     response: 'r',
     fault: null,

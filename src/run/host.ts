@@ -4,6 +4,7 @@ import {
   type EffectRecord,
   type EffectView,
   effectsOf,
+  isApproved,
   openEffects,
   wasDispatched,
 } from '../effects/effects.ts';
@@ -12,7 +13,7 @@ import type { BudgetShare, Host } from '../harness.ts';
 import type { Store } from '../ledger/store.ts';
 import type { EffectCall } from '../protocol/effect.ts';
 import type { EventBody, LiveDelta, RunEvent } from '../protocol/events.ts';
-import type { ApprovalDesk } from './approval.ts';
+import { type ApprovalDesk, forgedTicket } from './approval.ts';
 import { type Budget, type Overrun, openBudget } from './budget.ts';
 import type { Children } from './children.ts';
 import { RunError } from './errors.ts';
@@ -93,7 +94,9 @@ export function openHost(parts: HostParts): Host {
     ...drawing(budget),
     share: (limits, spent) => drawing(openBudget(limits, spent, budget)),
     async effect(call, dispatch, part = signal) {
-      if (call.ticket !== undefined) desk.mustBeApproved(call.ticket, call);
+      const { ticket } = call;
+      if (ticket !== undefined && !isApproved(viewNow(), ticket, call))
+        throw forgedTicket(run, ticket, 'nobody approved it for this call');
       return runEffect({ ...about(call, part), dispatch });
     },
     async settled(call, reconcile) {

@@ -11,6 +11,7 @@ const ticket: Ticket = {
   position: 1,
   tool: 'send',
   capability: 'mail',
+  fingerprint: 'f',
   arguments: '{"to":"\x1b[2Jada"}',
   digest: 'd',
 };

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import type { Ticket } from '../../protocol/ticket.ts';
 import type { Ask } from '../../run/approval.ts';
 import type { Context } from '../context.ts';
+import { boundFileLines } from '../view/bound-files.ts';
 import type { Progress } from '../view/progress-lines.ts';
 import { visible } from '../view/visible.ts';
 
@@ -40,6 +41,7 @@ function question(ticket: Ticket): string {
   return [
     `\n${visible(ticket.tool)} asks to run (capability ${visible(ticket.capability)}). It may change something outside.`,
     `Arguments: ${visible(ticket.arguments)}`,
+    ...boundFileLines(ticket),
     'Allow it once? y, or n and a reason: ',
   ].join('\n');
 }

@@ -155,6 +155,7 @@ const ticket: Ticket = {
   position: 1,
   tool: 'send',
   capability: 'mail',
+  fingerprint: 'f',
   arguments: '{}',
   digest: 'd',
 };

@@ -33,7 +33,9 @@ export function redactedProgress(progress: Progress, ledger: Ledger): Progress {
 
 /** The ticket as a person may see it. */
 export function redactedTicket(ticket: Ticket, ledger: Ledger): Ticket {
-  return { ...ticket, arguments: ledger.redact(ticket.arguments) };
+  const files = ticket.files?.map(({ path, digest }) => ({ path: ledger.redact(path), digest }));
+  const given = ledger.redact(ticket.arguments);
+  return { ...ticket, arguments: given, ...(files === undefined ? {} : { files }) };
 }
 
 /** The result as it may leave the process: the same texts as in the record. */

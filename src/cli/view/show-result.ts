@@ -5,6 +5,7 @@ import { type Context, printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { errorText } from '../report-error.ts';
 import type { OpenedStore } from '../run/open-store.ts';
+import { boundFileLines } from './bound-files.ts';
 import { unsettledLines } from './draw-unsettled.ts';
 import { count, duration, usageText } from './figures.ts';
 import { visible } from './visible.ts';
@@ -69,6 +70,7 @@ export function ticketLines(
 ): readonly string[] {
   return [
     `waiting for an approval of ${visible(ticket.tool)} ${visible(ticket.arguments)}`,
+    ...boundFileLines(ticket).map((line) => `  ${line}`),
     `  allow: ${commandFor('runs', 'approve', run, ticket.id)}`,
     `  deny:  ${commandFor('runs', 'deny', run, ticket.id)}`,
     `  then:  ${resume}`,

@@ -24,6 +24,7 @@ import {
   outputBytesMax,
   ownerOf,
 } from './command-seat.ts';
+import { namedFiles } from './named-files.ts';
 
 export interface CommandStartOptions {
   readonly workspace: string;
@@ -134,7 +135,7 @@ export function commandStart(options: CommandStartOptions, surroundings: Command
     return lookAt(box, id, {}, { waitMs: 0, until: 'end' }, context, confined(box));
   };
 
-  return defineTool<Arguments>({
+  const tool = defineTool<Arguments>({
     name: 'command_start',
     description:
       'Runs a shell command (/bin/sh) in the workspace and waits for it, at most wait_ms. Returns its state, exit code and ' +
@@ -173,6 +174,9 @@ export function commandStart(options: CommandStartOptions, surroundings: Command
       await box.close();
     },
   });
+  // The runtime hands over nothing but values that `check` returned, which are of this type.
+  const bound = ({ command, cwd }: Arguments) => namedFiles(root, command, cwd);
+  return { ...tool, bound: (value) => bound(value as Arguments) };
 }
 
 function openSandbox(

@@ -5,6 +5,7 @@ import type { BudgetLimits } from '../../protocol/budget.ts';
 import type { Access, NonDispatch, Repeat } from '../../protocol/effect.ts';
 import type { ExactJson } from '../../protocol/json.ts';
 import type { ToolSchema } from '../../protocol/messages.ts';
+import type { BoundFile } from '../../protocol/ticket.ts';
 import type { ContextReader } from '../context/reader.ts';
 
 export interface ToolLimits {
@@ -86,6 +87,11 @@ export interface Tool {
   check(args: ExactJson): ArgumentCheck;
   /** What is held while an effect is unknown; the tool's name unless it says otherwise. `value` is a checked one. */
   effectKey(value: unknown): string;
+  /**
+   * The files that a call with these arguments names, as they are now. Never rejects. A person's approval of a write counts
+   * for exactly these: once one is another, it is asked again.
+   */
+  bound?(value: unknown): Promise<readonly BoundFile[]>;
   /** Runs a call with checked arguments. A thrown error is a failure of a read and an unknown outcome of a write. */
   execute(value: unknown, context: ToolContext): Promise<ToolOutput>;
   /**
