@@ -175,9 +175,10 @@ export {
 export { reportPage } from './prove/page/page.ts';
 export { planTrials } from './prove/plan.ts';
 export { type RegisterOptions, register } from './prove/register.ts';
-export { type Build, type Registration, registrationDigest, registrationOf } from './prove/registration.ts';
+export { type Registration, registrationDigest, registrationOf } from './prove/registration.ts';
 export { makeReport, type Report } from './prove/report.ts';
 export { runExperiment } from './prove/run-experiment.ts';
+export type { Build } from './prove/surroundings.ts';
 export {
   type Bootstrap,
   type BootstrapOptions,

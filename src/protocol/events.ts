@@ -318,6 +318,8 @@ export interface EventBodies {
     readonly usage: Usage;
     readonly budget: BudgetReport;
     readonly elapsedMs: number;
+    /** The name under which its model answered; null where the answer names none or cannot be read. */
+    readonly modelSeen: string | null;
   };
 }
 

@@ -153,7 +153,7 @@ export const eventTexts: { readonly [T in EventType]: TextKinds<EventBodies[T]> 
     text: 'own',
     reserved: 'own',
   },
-  'meter-answer': { usage: 'own', response: 'own', fault: 'text' },
+  'meter-answer': { modelSeen: 'text', usage: 'own', response: 'own', fault: 'text' },
   'meter-refuse': { error: errorTexts },
   'turn-finish': {},
   'run-pause': { ticket: 'own', error: errorTexts },

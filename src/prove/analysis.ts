@@ -326,7 +326,7 @@ function countsOf(
     },
     interrupted: own.reduce((total, row) => total + row.interrupted, 0),
     timeouts: own.filter((row) => !row.finished).length,
-    modelsSeen: [...new Set(own.flatMap((row) => row.modelsSeen))].sort(),
+    modelsSeen: [...new Set(own.flatMap((row) => row.modelsSeen.flatMap((one) => one ?? [])))].sort(),
     environments: [...new Set(own.map((row) => row.environment))].sort(),
   };
 }

@@ -7,13 +7,15 @@ import type { Item } from './experiment.ts';
 import type { Grader } from './grade/grader.ts';
 import type { Journal } from './journal.ts';
 import type { Canary } from './measure.ts';
-import type { Build } from './registration.ts';
 import type { Side } from './statistics/trials.ts';
+import type { Build, Surroundings } from './surroundings.ts';
 import type { TrialKey } from './trial.ts';
 
 /** What the session of a trial says in its origin, by which the trial is found again. */
 export interface TrialStamp extends TrialKey {
   readonly experiment: Digest;
+  /** What was around it when it began. */
+  readonly surroundings: Surroundings;
 }
 
 /** One trial as an ordinary run: it is to be started anew, never answered out of a cache. */
@@ -46,6 +48,8 @@ export interface ExperimentRun {
   readonly items: readonly Item[];
   readonly grader: Grader;
   readonly build: Build;
+  /** The agent folders of the arms, which are looked at before each trial. */
+  readonly agentFolders: Readonly<Record<Side, string>>;
   readonly execute: Execute;
   readonly clock: Clock;
   readonly signal: AbortSignal;

@@ -4,6 +4,10 @@ import type { RunEvent } from '../protocol/events.ts';
 
 export interface OutsideMeasured {
   readonly version: string | null;
+  /** Models that the requests of the task named, each once. */
+  readonly modelsAsked: readonly (string | null)[];
+  /** Names under which they were answered, each once; null for an answer that names none or cannot be read. */
+  readonly modelsSeen: readonly (string | null)[];
   /** Digest of the text that stood in every request of the task; null where it was not looked for in all of them. */
   readonly promptSent: Digest | null;
   /** Whose fault it was that the program failed, where its last request tells; else null. */
@@ -16,13 +20,20 @@ export function outsideOf(events: readonly RunEvent[]): OutsideMeasured | undefi
   const receipt = receipts.at(-1);
   const finish = events.findLast((event) => event.type === 'run-finish');
   if (receipt === undefined) return undefined;
+  // What a program asks beside the task may go to another model.
   const main = events.flatMap((event) =>
-    event.type === 'meter-admit' && event.lane === 'main' ? [event.text] : [],
+    event.type === 'meter-admit' && event.lane === 'main' ? [event] : [],
   );
-  const isProven = main.length > 0 && main.every((text) => text !== null);
+  const isProven = main.length > 0 && main.every(({ text }) => text !== null);
+  const numbers = new Set(main.map(({ number }) => number));
+  const answers = events.flatMap((event) =>
+    event.type === 'meter-answer' && isAnswered(event) && numbers.has(event.number) ? [event] : [],
+  );
   const isItsOwn = finish?.type === 'run-finish' && finish.error?.code === 'deliver.program-failed';
   return {
     version: receipt.version,
+    modelsAsked: [...new Set(main.map(({ model }) => model))],
+    modelsSeen: [...new Set(answers.map(({ modelSeen }) => modelSeen))],
     promptSent: isProven ? receipt.sha256 : null,
     code: isItsOwn ? outageOf(events) : null,
   };

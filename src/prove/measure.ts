@@ -46,18 +46,13 @@ export async function measure(
     prompt: start.prompt,
     promptSent: outside === undefined ? systemDigest(sent.first) : outside.promptSent,
     harness: start.harness,
-    ...(outside === undefined ? {} : { harnessVersion: outside.version }),
+    ...(outside === undefined ? {} : { harnessVersion: outside.version, modelsAsked: outside.modelsAsked }),
     model: start.model,
-    modelsSeen: unique(
-      events.flatMap((event) =>
-        (event.type === 'model-response' || event.type === 'usage-report') && event.modelSeen !== null
-          ? [event.modelSeen]
-          : [],
-      ),
-    ),
+    modelsSeen: outside?.modelsSeen ?? modelsSeenIn(events),
     servers: unique(events.flatMap(serverOf)),
     projection: session?.projection ?? '',
     canaries: canaries.filter(({ text }) => sent.all.some((one) => holds(one, text))).map(({ name }) => name),
+    unread: sent.unread,
     responses: unique(events.flatMap(responseOf)),
     answer: finish.answer,
     answerBytes: answer === null ? 0 : Buffer.byteLength(answer),
@@ -71,6 +66,10 @@ export async function measure(
     lanes,
   };
   return { measured, answer, calls };
+}
+
+function modelsSeenIn(events: readonly RunEvent[]): readonly (string | null)[] {
+  return unique(events.flatMap((event) => (event.type === 'model-response' ? [event.modelSeen] : [])));
 }
 
 function serverOf(event: RunEvent): readonly string[] {
@@ -159,16 +158,22 @@ async function sentTexts(store: Store, events: readonly RunEvent[]) {
       return event.tools === null ? event.add : [...event.add, event.tools];
     }),
   );
-  const texts = new Map<Digest, string>();
+  const kept = new Map<Digest, string>();
   for (const digest of digests) {
-    const text = await textOf(store, digest);
-    if (text !== null) texts.set(digest, text);
+    const bytes = await store.blob(digest);
+    if (bytes !== undefined) kept.set(digest, Buffer.from(bytes).toString('utf8'));
   }
-  const first = (requests[0]?.add ?? []).flatMap((digest) => texts.get(digest) ?? []);
-  return { first, all: [...texts.values()] };
+  const first = (requests[0]?.add ?? []).flatMap((digest) => wholeText(kept, digest) ?? []);
+  return { first, all: [...kept.values()], unread: digests.length - kept.size };
 }
 
-/** A stored text; null where it is gone, or is not what was sent because a secret was replaced in it. */
+// A text in which a secret was replaced is no longer the one that was sent, though all the rest can be looked through.
+function wholeText(kept: ReadonlyMap<Digest, string>, digest: Digest): string | undefined {
+  const text = kept.get(digest);
+  return text !== undefined && sha256(text) === digest ? text : undefined;
+}
+
+/** A stored text; null where it is gone, or is not what was said because a secret was replaced in it. */
 async function textOf(store: Store, digest: Digest | null): Promise<string | null> {
   const bytes = digest === null ? undefined : await store.blob(digest);
   if (bytes === undefined || sha256(bytes) !== digest) return null;

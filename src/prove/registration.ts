@@ -13,14 +13,7 @@ import type { Estimand } from './statistics/estimand.ts';
 import type { Better } from './statistics/margin.ts';
 import { type Outcomes, power, smallestP } from './statistics/power.ts';
 import type { Side } from './statistics/trials.ts';
-
-/** The program that measures, and where. */
-export interface Build {
-  readonly writ: string;
-  readonly node: string;
-  readonly platform: string;
-  readonly harness: string;
-}
+import type { Build } from './surroundings.ts';
 
 /** One arm as it was resolved: the artifact that each of its trials is held against. */
 export interface ArmRecord {

@@ -6,10 +6,11 @@ import type { ArmHarness } from './arm.ts';
 import { type Claim, claimsOf, claimText } from './claims.ts';
 import { ProveError } from './errors.ts';
 import { type Deviation, type ExperimentState, gradedRows, type Journal } from './journal.ts';
-import { judgeInOrder } from './outcome.ts';
+import { trialJudge } from './outcome.ts';
 import { planTrials } from './plan.ts';
 import { notRegistered } from './register.ts';
-import { type Build, differences, plain, type Registration, registrationDigest } from './registration.ts';
+import { differences, plain, type Registration, registrationDigest } from './registration.ts';
+import type { Build } from './surroundings.ts';
 import type { TrialRow } from './trial.ts';
 
 export interface Report {
@@ -84,8 +85,8 @@ export async function makeReport(journal: Journal, { clock, present }: ReportOpt
 /** The rows as they are published: with the registered grader's grades, and judged by the registered rules in their order. */
 function reportRows(state: ExperimentState): readonly TrialRow[] {
   const { registration } = state;
-  const judge = judgeInOrder(registration);
-  return gradedRows(state, registration.grader.digest).map((row) => ({ ...row, ...judge(row) }));
+  const judge = trialJudge(registration);
+  return gradedRows(state, registration.grader.digest).map((row) => ({ ...row, ...judge.take(row) }));
 }
 
 /** Why a report by now is a look before the end; undefined at the end. */
@@ -139,9 +140,8 @@ export function derivedOf(
   deviations: readonly Deviation[],
 ): Derived {
   const analysis = analyse(registration, rows);
-  const mixed = analysis.arms.control.environments.length + analysis.arms.treatment.environments.length;
-  const expected = environmentsExpected(registration);
-  const exploratory = deviations.length > 0 || mixed > expected;
+  const changed = isChanged(rows);
+  const exploratory = deviations.length > 0 || changed;
   return plain({
     exploratory,
     analysis,
@@ -150,13 +150,15 @@ export function derivedOf(
       text: claimText(claim),
     })),
     scope: scopeOf(registration),
-    notVerified: notVerifiedOf(registration, analysis, rows, mixed > expected),
+    notVerified: notVerifiedOf(registration, analysis, rows, changed),
   });
 }
 
-/** Each arm has one environment for each workspace. More than that is a program or a machine that changed on the way. */
-function environmentsExpected({ items }: Registration): number {
-  return 2 * new Set(items.map(({ workspace }) => workspace)).size;
+/** Whether the trials of an item in an arm had several environments: what differs is invalid, and leaves the others fewer. */
+function isChanged(rows: readonly TrialRow[]): boolean {
+  const places = rows.map(({ side, item }) => `${side} ${item}`);
+  const environments = rows.map(({ environment }, at) => `${places[at]} ${environment}`);
+  return new Set(environments).size > new Set(places).size;
 }
 
 function scopeOf({ cell, scope, arms, build, items }: Registration): readonly string[] {
@@ -181,7 +183,8 @@ function notVerifiedOf(
   rows: readonly TrialRow[],
   changed: boolean,
 ): readonly string[] {
-  const unseen = rows.filter((row) => row.modelsSeen.length === 0).length;
+  const unseen = rows.filter(({ modelsSeen }) => modelsSeen.length === 0 || modelsSeen.includes(null)).length;
+  const versionless = rows.filter(({ harnessVersion }) => harnessVersion === null).length;
   const unsent = rows.filter((row) => row.promptSent === null).length;
   const models = new Set([...arms.control.modelsSeen, ...arms.treatment.modelsSeen]);
   const local = rows.every((row) => row.servers.every((server) => server === 'this machine'));
@@ -198,6 +201,7 @@ function notVerifiedOf(
     ),
     ...said(models.size > 1, `Several models answered: ${[...models].join(', ')}.`),
     ...said(unseen > 0, `In ${unseen} trials the provider did not say which model answered.`),
+    ...said(versionless > 0, `In ${versionless} trials the agent program did not say its version.`),
     ...said(unsent > 0, `In ${unsent} trials the record does not show the text that was sent.`),
     ...said(unpriced > 0, `The cost of ${unpriced} trials is not known.`),
     ...said(registration.canaries.length === 0, 'No canary of the experiment was looked for.'),

@@ -1,5 +1,5 @@
 /** Running an experiment: each trial once, what is lost and what is invalid, judges, stops and what comes after them. */
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../clock.ts';
@@ -12,7 +12,16 @@ import type { Canary } from './measure.ts';
 import { register } from './register.ts';
 import { makeReport } from './report.ts';
 import { runExperiment } from './run-experiment.ts';
-import { build, executeBy, experimentFolder, type Opened, openFolder, type Told } from './trials.cases.ts';
+import { lookAt } from './surroundings.ts';
+import {
+  agentFoldersOf,
+  build,
+  executeBy,
+  experimentFolder,
+  type Opened,
+  openFolder,
+  type Told,
+} from './trials.cases.ts';
 import { verifyReport } from './verify.ts';
 
 const folders: string[] = [];
@@ -50,6 +59,7 @@ async function rig(folder: string, surroundings: Parameters<typeof openFolder>[1
         items: opened.experiment.items,
         grader: opened.grader,
         build,
+        agentFolders: agentFoldersOf(opened),
         execute: executeBy(store, opened, tell),
         clock: systemClock,
         signal: new AbortController().signal,
@@ -108,6 +118,7 @@ describe('each trial', () => {
     ],
     ['another model', { model: 'local/other' }, /its model is local\/other/],
     ['another model that answers', { modelSeen: 'cheap-1' }, /cheap-1 answered/],
+    ['an answer that names no model', { modelSeen: null }, /a model without a name answered/],
   ])('with %s is invalid and never counted for the other arm', async (_what, told, reason) => {
     const one = await rig(await experimentFolder('modelSeen: scripted-1'));
     await one.run(({ side, task }) => (side === 'treatment' && task === 'Task 1?' ? told : {}));
@@ -117,6 +128,52 @@ describe('each trial', () => {
     expect(invalid[0]?.reason).toMatch(reason);
     expect(analysis.arms.control.outcomes.answered).toBe(8);
     expect(analysis.lost.pairs).toBe(1);
+  });
+
+  test('around which something changed is invalid: the agent folder, and the workspace', async () => {
+    const folder = await experimentFolder('workspace: workspace', { items: 6, repeats: 2 });
+    await mkdir(join(folder, 'workspace'));
+    const one = await rig(folder);
+    let trials = 0;
+    await one.run(async () => {
+      trials += 1;
+      if (trials === 6) await writeFile(join(folder, 'agent/instructions/late.md'), 'Late.\n');
+      if (trials === 12) await rm(join(folder, 'agent/instructions/late.md'));
+      if (trials === 12) await writeFile(join(folder, 'workspace/late'), 'late');
+      return {};
+    });
+    const made = await report(one);
+    const reasons = made.trials.map(({ reason }) => reason?.replace(/ is .*/, '') ?? null);
+    expect(reasons).toEqual([
+      ...Array(6).fill(null),
+      ...Array(6).fill('the agent folder'),
+      ...Array(12).fill('the workspace'),
+    ]);
+    expect([made.exploratory, verifyReport(made).ok]).toEqual([true, true]);
+    expect(made.notVerified).toContain(
+      'The program, the machine or a tool changed while the experiment ran.',
+    );
+  });
+
+  test('whose model is another than that of the first trial is invalid, and trials that end together are judged in the order of their lines', async () => {
+    const one = await rig(await experimentFolder('', { items: 6, repeats: 2 }));
+    let trials = 0;
+    const tell = () => {
+      trials += 1;
+      return { modelSeen: trials % 2 === 1 ? 'scripted-1' : 'scripted-2' };
+    };
+    await one.run(tell, { limits: { concurrency: 4 } });
+    const made = await report(one);
+    const seen = made.trials.map(({ modelsSeen, outcome }) => [
+      modelsSeen[0] === made.trials[0]?.modelsSeen[0],
+      outcome,
+    ]);
+    expect(seen).toEqual(seen.map(([same]) => [same, same ? 'answered' : 'invalid']));
+    expect(seen.filter(([same]) => !same)).toHaveLength(12);
+    expect(one.journal.state()?.rows.map(({ outcome }) => outcome)).toEqual(
+      made.trials.map(({ outcome }) => outcome),
+    );
+    expect(verifyReport(made).ok).toBe(true);
   });
 
   test('in which a canary reached the model is invalid', async () => {
@@ -216,7 +273,17 @@ describe('a stop', () => {
       side: 'control',
       task: registration.items[0]?.task ?? '',
       workspace: '',
-      stamp: { experiment: state?.id ?? '', item: 'i1', side: 'control', repeat: 1 },
+      stamp: {
+        experiment: state?.id ?? '',
+        item: 'i1',
+        side: 'control',
+        repeat: 1,
+        surroundings: await lookAt(build, {
+          agentFolder: agentFoldersOf(one.opened).control,
+          source: null,
+          copy: '',
+        }),
+      },
       signal: new AbortController().signal,
     });
     expect(await one.run(() => ({}))).toMatchObject({ done: 16, here: 15 });

@@ -1,19 +1,20 @@
 /** Runs what is left of an experiment: trials in the planned order, some at a time, each recorded before the next is begun. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Digest, jsonDigest } from '../digest.ts';
+import { jsonDigest } from '../digest.ts';
 import { isRecord } from '../protocol/json.ts';
 import { ProveError } from './errors.ts';
 import type { Item } from './experiment.ts';
 import type { ExperimentRun, RunSummary, TrialStamp } from './experiment-run.ts';
-import { freshWorkspace, workspaceDigests } from './fixture.ts';
+import { freshWorkspace } from './fixture.ts';
 import type { Grade } from './grade/grader.ts';
 import { gradeLeft } from './grade-left.ts';
 import { type ExperimentState, gradeEntry, type Journal } from './journal.ts';
 import { measure, type Seen } from './measure.ts';
-import { outcomeOf } from './outcome.ts';
+import { type TrialJudge, trialJudge } from './outcome.ts';
 import { planTrials } from './plan.ts';
-import { keyOf, type Measured, type PlannedTrial, type TrialKey, type TrialRow } from './trial.ts';
+import { environmentOf, lookAt, type Surroundings, surroundingsIn } from './surroundings.ts';
+import { keyOf, type PlannedTrial, type TrialKey, type TrialRow } from './trial.ts';
 
 /**
  * Runs the trials that have no outcome yet; those that have one are never run again. A run that an earlier call began and
@@ -24,8 +25,9 @@ export async function runExperiment(run: ExperimentRun): Promise<RunSummary> {
   const { journal, clock, signal } = run;
   const state = mustBeRegistered(journal);
   const plan = planTrials(state.registration);
-  const environments = await environmentsOf(run, state);
-  const cut = await adopt(run, state, plan, environments);
+  const judge = trialJudge(state.registration);
+  for (const row of state.rows) judge.take(row);
+  const cut = await adopt(run, state, plan, judge);
   // Whatever a killed process left there is of no use: what is left to run begins with a copy of its own.
   await removeWork(journal);
   const done = new Set((journal.state()?.rows ?? []).map(keyOf));
@@ -40,7 +42,7 @@ export async function runExperiment(run: ExperimentRun): Promise<RunSummary> {
   };
   report();
   await workThrough(run, queue, async (trial) => {
-    const ended = await oneTrial(run, state, trial, environments, cut.get(keyOf(trial)) ?? 0);
+    const ended = await oneTrial(run, state, trial, judge, cut.get(keyOf(trial)) ?? 0);
     if (!ended) return;
     done.add(keyOf(trial));
     report();
@@ -120,61 +122,66 @@ async function oneTrial(
   run: ExperimentRun,
   state: ExperimentState,
   trial: PlannedTrial,
-  environments: Environments,
+  judge: TrialJudge,
   interrupted: number,
 ): Promise<boolean> {
   const item = itemOf(run, trial);
   const workspace = workFolder(run, trial);
   const { side, repeat } = trial;
   await freshWorkspace(item.workspace, workspace);
+  const surroundings = await lookAt(run.build, {
+    agentFolder: run.agentFolders[side],
+    source: item.workspace,
+    copy: workspace,
+  });
   const result = await run.execute({
     side,
     task: item.task,
     workspace,
-    stamp: { experiment: state.id, item: item.id, side, repeat },
+    stamp: { experiment: state.id, item: item.id, side, repeat, surroundings },
     signal: run.signal,
   });
   const seen = await measure(run.store, result.run, run.canaries);
   // Cancelled: the trial has no outcome, and is begun anew when the experiment goes on.
   if (seen === undefined) return false;
-  await finish(run, { trial, seen, environments, interrupted, workspace });
+  await finish(run, judge, { trial, seen, surroundings, interrupted, workspace });
   return true;
 }
 
 interface Finished {
   readonly trial: PlannedTrial;
   readonly seen: Seen;
-  readonly environments: Environments;
+  readonly surroundings: Surroundings;
   readonly interrupted: number;
   /** Null where it is gone. */
   readonly workspace: string | null;
 }
 
 /** Grades what is graded at once, and records trial and grade together. */
-async function finish(run: ExperimentRun, finished: Finished): Promise<void> {
-  const { trial, seen, environments, interrupted, workspace } = finished;
+async function finish(run: ExperimentRun, judge: TrialJudge, finished: Finished): Promise<void> {
+  const { trial, seen, surroundings, interrupted, workspace } = finished;
   const { journal, grader } = run;
   const item = itemOf(run, trial);
-  const { registration, rows } = mustBeRegistered(journal);
-  const earlier = new Set(rows.flatMap((row) => row.responses));
-  const verdict = outcomeOf(registration, trial.side, seen.measured, earlier);
+  const tried = { ...trial, ...seen.measured, surroundings };
+  const isGraded = judge.look(tried).outcome === 'answered' && grader.when === 'at-once';
+  const grade = isGraded ? await gradeOf(run, item, seen, workspace) : undefined;
+  if (grade === 'aborted') return;
+  // Judged and appended in one go: others may have ended while this one was graded, and the order of the lines decides.
+  const verdict = judge.take(tried);
   const row: TrialRow = {
-    ...trial,
-    ...seen.measured,
+    ...tried,
     groups: item.groups,
     interrupted,
-    environment: environments(trial, seen.measured),
+    environment: environmentOf(tried),
     ...verdict,
     score: null,
     grader: null,
     judging: null,
   };
-  const graded = verdict.outcome === 'answered' && grader.when === 'at-once';
-  const grade = graded ? await gradeOf(run, item, seen, workspace) : undefined;
-  if (grade === 'aborted') return;
+  const counts = grade !== undefined && verdict.outcome === 'answered';
   await journal.append(
     { type: 'trial', row },
-    ...(grade === undefined ? [] : [{ type: 'grade' as const, grade: gradeEntry(row, grader, grade) }]),
+    ...(counts ? [{ type: 'grade' as const, grade: gradeEntry(row, grader, grade) }] : []),
   );
   if (workspace !== null) await rm(workspace, { recursive: true, force: true });
 }
@@ -196,23 +203,6 @@ function itemOf({ items }: Pick<ExperimentRun, 'items'>, { item }: TrialKey): It
   return found;
 }
 
-type Environments = (trial: TrialKey, seen: Pick<Measured, 'projection' | 'harnessVersion'>) => Digest;
-
-/** Digests over all that surrounds a trial and is none of its text. */
-async function environmentsOf(run: ExperimentRun, { registration }: ExperimentState): Promise<Environments> {
-  const digestOf = workspaceDigests();
-  const workspaces = new Map<string, Digest>();
-  for (const item of run.items) workspaces.set(item.id, await digestOf(item.workspace));
-  return ({ item, side }, { projection, harnessVersion }) =>
-    jsonDigest({
-      ...run.build,
-      agent: registration.arms[side].folderDigest,
-      workspace: workspaces.get(item) ?? null,
-      projection,
-      ...(harnessVersion === undefined ? {} : { harnessVersion }),
-    });
-}
-
 /**
  * Looks in the ledger for runs of this experiment that the journal does not have: a process may have been killed between
  * the end of a run and its line. One that has ended becomes its trial; the others are counted by trial.
@@ -221,7 +211,7 @@ async function adopt(
   run: ExperimentRun,
   state: ExperimentState,
   plan: readonly PlannedTrial[],
-  environments: Environments,
+  judge: TrialJudge,
 ): Promise<ReadonlyMap<string, number>> {
   const known = new Set(state.rows.map((row) => row.run));
   const done = new Set(state.rows.map(keyOf));
@@ -242,10 +232,10 @@ async function adopt(
         continue;
       }
       done.add(key);
-      await finish(run, {
+      await finish(run, judge, {
         trial,
         seen,
-        environments,
+        surroundings: stamp.surroundings,
         interrupted: cut.get(key) ?? 0,
         workspace: workFolder(run, trial),
       });
@@ -258,10 +248,12 @@ function stampOf(origin: { readonly [name: string]: unknown } | undefined): Tria
   const stamp = origin?.experiment;
   if (!isRecord(stamp)) return undefined;
   const { experiment, item, side, repeat } = stamp;
+  const surroundings = surroundingsIn(stamp.surroundings);
   const right =
     typeof experiment === 'string' &&
     typeof item === 'string' &&
     (side === 'control' || side === 'treatment') &&
-    typeof repeat === 'number';
-  return right ? { experiment, item, side, repeat } : undefined;
+    typeof repeat === 'number' &&
+    surroundings !== undefined;
+  return right ? { experiment, item, side, repeat, surroundings } : undefined;
 }

@@ -4,6 +4,7 @@ import type { CallStatus } from '../protocol/events.ts';
 import type { RunStatus } from '../protocol/outcome.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { Side } from './statistics/trials.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export interface TrialKey {
   readonly item: string;
@@ -26,7 +27,8 @@ export function keyOf({ item, side, repeat }: TrialKey): string {
  * - `answered`: the run came to an end of its own, and its answer is graded;
  * - `agent-failure`: the agent spent its budget, gave no answer or was refused something: a result, and no pass;
  * - `outage`: something else than the agent failed; no result, and the pair leaves;
- * - `invalid`: not the trial that was registered: another text or model, a canary, an answer out of a cache.
+ * - `invalid`: not the trial that was registered: another text, model, version or environment, a canary, an answer out of a
+ *   cache.
  */
 export type TrialOutcome = 'answered' | 'agent-failure' | 'outage' | 'invalid';
 
@@ -53,14 +55,18 @@ export interface Measured {
   /** What an agent program said that it is, null where nobody knows; left out for our own harness. */
   readonly harnessVersion?: string | null;
   readonly model: string | null;
-  /** Every name under which the provider answered, in their order. */
-  readonly modelsSeen: readonly string[];
+  /** Models that the requests of an agent program's task named, each once; left out for our own harness. */
+  readonly modelsAsked?: readonly (string | null)[];
+  /** Every name under which the model of the task answered, in their order; null for answers that name none. */
+  readonly modelsSeen: readonly (string | null)[];
   /** Hosts that were asked, `this machine` for a loopback address. */
   readonly servers: readonly string[];
   /** Digest of the tools that the session showed. */
   readonly projection: Digest;
   /** Names of the canaries that stood in what the model was sent. */
   readonly canaries: readonly string[];
+  /** Texts of requests that are not on record, so that nothing can be looked for in them. */
+  readonly unread: number;
   /** Digests of the raw responses: an answer that comes twice to the byte came out of a cache. */
   readonly responses: readonly Digest[];
   readonly answer: Digest | null;
@@ -78,13 +84,18 @@ export interface Measured {
   readonly lanes: { readonly answered: Usage; readonly failed: Usage };
 }
 
+/** All of a trial by which it is decided what it is. */
+export interface Tried extends TrialKey, Measured {
+  readonly surroundings: Surroundings;
+}
+
 /** A row of the published table. */
-export interface TrialRow extends TrialKey, Measured {
+export interface TrialRow extends Tried {
   readonly position: number;
   readonly groups: Readonly<Record<string, string>>;
   /** Attempts before this one that were cut off and have no outcome. */
   readonly interrupted: number;
-  /** Digest over program, machine, agent folder, workspace and tools. */
+  /** `environmentOf` the trial: build, agent folder, workspace, tools and the version of an agent program. */
   readonly environment: Digest;
   readonly outcome: TrialOutcome;
   /** Why it is no plain answer; null where it is one. */

@@ -13,7 +13,9 @@ import { type Arm, openArm } from './arm.ts';
 import { type Experiment, loadExperiment } from './experiment.ts';
 import type { Execute, RunRequest } from './experiment-run.ts';
 import type { Grader, GraderSurroundings } from './grade/grader.ts';
-import { type Build, type Registration, registrationOf } from './registration.ts';
+import { type Registration, registrationOf } from './registration.ts';
+import type { Side } from './statistics/trials.ts';
+import { type Build, environmentOf } from './surroundings.ts';
 import type { TrialRow } from './trial.ts';
 
 export const build: Build = { writ: '0.0.0', node: '20.0.0', platform: 'test', harness: 'native' };
@@ -86,6 +88,11 @@ export async function openFolder(
   return { experiment, arms, grader, registration: await registrationOf(experiment, arms, grader, build) };
 }
 
+/** Where the agents of both arms lie. */
+export function agentFoldersOf({ arms }: Pick<Opened, 'arms'>): Readonly<Record<Side, string>> {
+  return { control: arms.control.agent.folder, treatment: arms.treatment.agent.folder };
+}
+
 /** What a made-up run did. */
 export interface Told {
   readonly answer?: string;
@@ -94,7 +101,8 @@ export interface Told {
   /** By tool; of a call that failed, its code. */
   readonly calls?: readonly { readonly tool: string; readonly code?: string }[];
   readonly model?: string;
-  readonly modelSeen?: string;
+  readonly modelSeen?: string | null;
+  readonly projection?: string;
   readonly system?: string;
   /** What was sent, where that is not what the run says it was given. */
   readonly sent?: string;
@@ -163,7 +171,7 @@ export function executeBy(
         turn: 1,
         attempt: 1,
         response: response.digest,
-        modelSeen: told.modelSeen ?? 'scripted-1',
+        modelSeen: told.modelSeen === undefined ? 'scripted-1' : told.modelSeen,
         usage,
       },
       ...(told.calls ?? []).flatMap(({ tool, code }, at) => [
@@ -197,7 +205,7 @@ export function executeBy(
         model,
         prompt: text.digest,
         composition: text.digest,
-        projection: sha256('tools'),
+        projection: sha256(told.projection ?? 'tools'),
         capabilities: [],
         origin: { experiment: request.stamp },
       },
@@ -217,9 +225,13 @@ export function rowOf(
   key: Pick<TrialRow, 'item' | 'side' | 'repeat' | 'position'>,
   more: Partial<TrialRow> = {},
 ): TrialRow {
-  const { prompt, model, harness } = registration.arms[key.side];
+  const { prompt, model, harness, folderDigest } = registration.arms[key.side];
+  const workspace = registration.items.find(({ id }) => id === key.item)?.workspace ?? '';
+  const surroundings = { ...registration.build, agent: folderDigest, workspace };
+  const around = { surroundings, projection: 'p' };
   return {
     ...key,
+    ...around,
     run: `run ${key.position}`,
     session: `session ${key.position}`,
     status: 'completed',
@@ -231,7 +243,6 @@ export function rowOf(
     model: harness === undefined ? model : harness.model,
     modelsSeen: ['scripted-1'],
     servers: ['this machine'],
-    projection: 'p',
     canaries: [],
     responses: [`response ${key.position}`],
     answer: 'a',
@@ -246,7 +257,8 @@ export function rowOf(
     lanes: { answered: noUsage, failed: noUsage },
     groups: {},
     interrupted: 0,
-    environment: 'e',
+    environment: environmentOf(around),
+    unread: 0,
     outcome: 'answered',
     reason: null,
     score: 1,

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { jsonDigest } from '../digest.ts';
 import { WritError } from '../errors.ts';
 import { ProveError } from './errors.ts';
-import { judgeInOrder } from './outcome.ts';
+import { trialJudge } from './outcome.ts';
 import { planTrials } from './plan.ts';
 import { designOf, differences, registrationDigest, usualOutcomes } from './registration.ts';
 import { derivedOf, type Report } from './report.ts';
 import { keyOf, type TrialRow } from './trial.ts';
+import { environmentOf } from './surroundings.ts';
 
 export interface Verification {
   readonly ok: boolean;
@@ -120,9 +121,10 @@ function planFault({ registration, trials }: Report): string {
 }
 
 function outcomeFault({ registration, trials }: Report): string {
-  const judge = judgeInOrder(registration);
+  const judge = trialJudge(registration);
   for (const row of trials) {
-    const { outcome, reason } = judge(row);
+    if (row.environment !== environmentOf(row)) return `${named(row)} has another environment than it says`;
+    const { outcome, reason } = judge.take(row);
     if (outcome !== row.outcome || reason !== row.reason)
       return `${named(row)} is ${outcome}, it says ${row.outcome}`;
   }

@@ -76,6 +76,10 @@ async function runFile(context: Context, file: string, flags: RunFlags): Promise
         items,
         grader: opened.grader,
         build: opened.build,
+        agentFolders: {
+          control: opened.arms.control.agent.folder,
+          treatment: opened.arms.treatment.agent.folder,
+        },
         execute: executorOf(context, opened, store, flags),
         clock: context.clock,
         signal,

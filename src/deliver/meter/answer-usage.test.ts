@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { unknownUsage } from '../../protocol/usage.ts';
 import type { Exchange } from '../recorder/exchange.ts';
 import { type Protocol, protocols } from '../recorder/model-request.ts';
-import { answerUsage, usedNothing } from './answer-usage.ts';
+import { answerSaid, usedNothing } from './answer-usage.ts';
 import { refusalOf } from './refusal-body.ts';
 import { reservationOf } from './reservation.ts';
 
@@ -101,9 +101,9 @@ describe.each(protocols)('%s', (protocol) => {
   const { stream, whole } = answers[protocol];
 
   test('a stream, a whole answer and a compressed one say what they used', () => {
-    expect(answerUsage(protocol, exchange(stream))).toMatchObject(used);
-    expect(answerUsage(protocol, exchange(JSON.stringify(whole)))).toMatchObject(used);
-    expect(answerUsage(protocol, exchange(gzipSync(stream), {}, 'gzip'))).toMatchObject(used);
+    expect(answerSaid(protocol, exchange(stream)).usage).toMatchObject(used);
+    expect(answerSaid(protocol, exchange(JSON.stringify(whole))).usage).toMatchObject(used);
+    expect(answerSaid(protocol, exchange(gzipSync(stream), {}, 'gzip')).usage).toMatchObject(used);
   });
 
   test('an answer that is cut or none, one in an unknown form, and none at all: unknown', () => {
@@ -120,7 +120,7 @@ describe.each(protocols)('%s', (protocol) => {
       exchange('hello'),
       exchange(stream, {}, 'zstd'),
     ])
-      expect(answerUsage(protocol, one).totalTokens).toBeNull();
+      expect(answerSaid(protocol, one).usage.totalTokens).toBeNull();
   });
 
   test('a refusal of the provider used nothing; a fault of its own is unknown', () => {
@@ -128,8 +128,8 @@ describe.each(protocols)('%s', (protocol) => {
       const one = exchange('{}');
       return { ...one, response: one.response === null ? null : { ...one.response, status: code } };
     };
-    expect(answerUsage(protocol, status(429))).toEqual(usedNothing);
-    expect(answerUsage(protocol, status(503)).totalTokens).toEqual(unknownUsage.totalTokens);
+    expect(answerSaid(protocol, status(429))).toEqual({ usage: usedNothing, modelSeen: null });
+    expect(answerSaid(protocol, status(503)).usage.totalTokens).toEqual(unknownUsage.totalTokens);
   });
 
   test('our refusal has the form of the protocol, and is an error in it', () => {

@@ -1,4 +1,4 @@
-/** What a recorded answer says that it used, read by the wire of its protocol. */
+/** What a recorded answer says of itself, read by the wire of its protocol: what it used, and which model gave it. */
 import { noUsage, type Usage, unknownUsage } from '../../protocol/usage.ts';
 import { anthropic } from '../../wire/anthropic.ts';
 import { gemini } from '../../wire/gemini.ts';
@@ -19,22 +19,31 @@ const readers: Readonly<Record<Protocol, () => WireReader>> = {
 /** A request that its provider turned away used nothing. */
 export const usedNothing: Usage = { ...noUsage, modelCalls: 1 };
 
+export interface AnswerSaid {
+  readonly usage: Usage;
+  /** The name under which the model answered; null where the answer names none, or cannot be read. */
+  readonly modelSeen: string | null;
+}
+
 /**
- * The usage of one request that was sent on. It is unknown wherever the answer is not whole, cannot be read, or says
+ * What one request that was sent on used, and who answered. It is unknown wherever the answer is not whole, cannot be read, or says
  * nothing of it; a provider that refuses a request (a status from 400 to 499) has done no work for it.
  */
-export function answerUsage(protocol: Protocol, { response, fault }: Exchange): Usage {
-  if (response === null) return unknownUsage;
+export function answerSaid(protocol: Protocol, { response, fault }: Exchange): AnswerSaid {
+  const nameless = (usage: Usage): AnswerSaid => ({ usage, modelSeen: null });
+  if (response === null) return nameless(unknownUsage);
   const { status, headers, body } = response;
-  if (status >= 400 && status < 500) return usedNothing;
-  if (fault !== null || !body.complete || body.bytesSeen > body.bytes.length) return unknownUsage;
+  if (status >= 400 && status < 500) return nameless(usedNothing);
+  if (fault !== null || !body.complete || body.bytesSeen > body.bytes.length) return nameless(unknownUsage);
   try {
     const reader = readers[protocol]();
     reader.push(plainBytes(body.bytes, headerOf(headers, 'content-encoding')));
     const end = reader.end();
     // What was reported before the cut is of a part of the answer.
-    return end.kind === 'cut' ? unknownUsage : { ...end.usage, modelCalls: 1 };
+    if (end.kind === 'cut') return nameless(unknownUsage);
+    const usage = { ...end.usage, modelCalls: 1 };
+    return end.kind === 'message' ? { usage, modelSeen: end.modelSeen } : nameless(usage);
   } catch {
-    return unknownUsage;
+    return nameless(unknownUsage);
   }
 }

@@ -9,7 +9,7 @@ import { DeliverError } from '../errors.ts';
 import type { Exchange } from '../recorder/exchange.ts';
 import { type Protocol, type ReadWithBody, readWithBody } from '../recorder/model-request.ts';
 import { type GatedRequest, type HeldBack, type Recorder, startRecorder } from '../recorder/recorder.ts';
-import { answerUsage } from './answer-usage.ts';
+import { answerSaid } from './answer-usage.ts';
 import { type Judgement, openProof, type Proof } from './proof.ts';
 import { notHere, refusalOf } from './refusal-body.ts';
 import { reservationOf, type Tariff } from './reservation.ts';
@@ -155,7 +155,7 @@ class Gate {
     const open = this.#open.get(exchange.number);
     if (open === undefined) return;
     this.#open.delete(exchange.number);
-    const said = answerUsage(open.protocol, exchange);
+    const { usage: said, modelSeen } = answerSaid(open.protocol, exchange);
     const usage = open.tariff === null ? said : open.tariff.price(said);
     const { known, unknown } = chargeOf(usage, open.reserved, exchange.response?.status ?? null);
     this.#host.charge(open.reservation, known, unknown);
@@ -164,6 +164,7 @@ class Gate {
         type: 'meter-answer',
         number: exchange.number,
         httpStatus: exchange.response?.status ?? null,
+        modelSeen,
         usage,
         response: exchange.response === null ? null : sha256(exchange.response.body.bytes),
         fault: faultText(exchange.fault),
