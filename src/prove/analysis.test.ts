@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jsonDigest } from '../digest.ts';
 import { analyse } from './analysis.ts';
 import { type Claim, claimsOf, claimText } from './claims.ts';
+import type { MetricRecord } from './metric.ts';
 import { planTrials } from './plan.ts';
-import type { MetricRecord, Registration } from './registration.ts';
+import type { Registration } from './registration.ts';
 import { derivedOf, type Report } from './report.ts';
 import type { TrialRow } from './trial.ts';
 import { experimentFolder, openFolder, rowOf } from './trials.cases.ts';
@@ -34,6 +35,7 @@ function rows(registration: Registration, make: Make): TrialRow[] {
 const metric = (name: string, more: Partial<MetricRecord> = {}): MetricRecord => ({
   metric: name,
   per: null,
+  values: name === 'score' ? 'binary' : 'quantity',
   estimand: { kind: 'micro' },
   better: name === 'score' ? 'higher' : 'lower',
   margin: null,

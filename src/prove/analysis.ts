@@ -1,8 +1,8 @@
 /** The registered analysis: from the published table of trials to numbers, and nothing that was not said before. */
 import { ProveError } from './errors.ts';
-import { metricValue, unitOf } from './metric.ts';
+import { type MetricRecord, metricValue, unitOf } from './metric.ts';
 import { planTrials } from './plan.ts';
-import type { MetricRecord, Registration } from './registration.ts';
+import type { Registration } from './registration.ts';
 import { type BlockBootstrap, type Bootstrap, clusterBootstrap } from './statistics/bootstrap.ts';
 import { blocksOf, type Estimate, estimate, type ItemNumbers, itemNumbers } from './statistics/estimand.ts';
 import { type McNemar, mcNemar, type SignTest, signTest, signTestOfItems } from './statistics/exact-tests.ts';
@@ -137,6 +137,7 @@ export function analyse(registration: Registration, rows: readonly TrialRow[]): 
 const scoreAlone: MetricRecord = {
   metric: 'score',
   per: null,
+  values: 'binary',
   estimand: { kind: 'micro' },
   better: 'higher',
   margin: null,

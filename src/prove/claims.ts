@@ -1,5 +1,6 @@
 /** What may be said: a closed list of claims, each derived from the registered analysis, and their words. */
 import type { Analysis, MetricAnalysis } from './analysis.ts';
+import { nameOf } from './metric.ts';
 import type { Registration } from './registration.ts';
 import type { Interval } from './statistics/bootstrap.ts';
 
@@ -85,11 +86,6 @@ export function claimsOf(registration: Registration, analysis: Analysis, explora
 
 function inconclusive(reason: 'incomplete' | 'lost-pairs', { lost }: Analysis): Claim {
   return { kind: 'inconclusive', reason, lost: lost.pairs, of: lost.of, limit: lost.limit };
-}
-
-/** `costUsd`, or `costUsd per score`. */
-export function nameOf({ metric, per }: { readonly metric: string; readonly per: string | null }): string {
-  return per === null ? metric : `${metric} per ${per}`;
 }
 
 function metricClaims(one: MetricAnalysis, standing: Standing, alpha: number): Claim[] {

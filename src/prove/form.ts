@@ -189,10 +189,12 @@ export const experimentSchema = z.strictObject({
       rate: share.optional(),
       deviation: z.number().min(0, 'a number of zero or more').optional(),
       noise: z.number().min(0, 'a number of zero or more').optional(),
-      effect: z.number(),
+      effect: z.number().optional().describe('Treatment minus control; 0 for a margin unless said.'),
     })
     .optional()
-    .describe('What the power is computed for.'),
+    .describe(
+      'What the power is computed for: of passes rate, deviation and effect, of a quantity deviation, noise and effect.',
+    ),
   notVerified: z.array(text).optional(),
 });
 

@@ -1,6 +1,30 @@
 /** The metrics of a trial by name: their units, their good direction, and how each is read from a trial. */
+import type { Estimand } from './statistics/estimand.ts';
 import type { Better } from './statistics/margin.ts';
 import { isResult, type TrialRow } from './trial.ts';
+
+/** A metric as it is registered. */
+export interface MetricRecord {
+  readonly metric: string;
+  readonly per: string | null;
+  /** What a trial's value is: passed or not, a quantity, or the parts of a ratio. */
+  readonly values: 'binary' | 'quantity' | 'ratio';
+  readonly estimand: Estimand;
+  readonly better: Better;
+  readonly margin: number | null;
+  readonly question: 'difference' | 'non-inferiority' | 'equivalence';
+}
+
+/** `costUsd`, or `costUsd per score`. */
+export function nameOf({ metric, per }: { readonly metric: string; readonly per: string | null }): string {
+  return per === null ? metric : `${metric} per ${per}`;
+}
+
+/** A grade is passed or not, unless a model judges; everything else is a quantity. */
+export function valuesOf(metric: string, per: string | null, grader: string): MetricRecord['values'] {
+  if (per !== null) return 'ratio';
+  return metric === 'score' && grader !== 'judge' ? 'binary' : 'quantity';
+}
 
 /** Only of the grade is more better; everything else is effort. */
 export function betterOf(metric: string): Better {

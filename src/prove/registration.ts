@@ -3,15 +3,13 @@ import { type Digest, jsonDigest, sha256 } from '../digest.ts';
 import type { FactRecord } from '../protocol/composition.ts';
 import type { Json } from '../protocol/json.ts';
 import type { Arm, ArmHarness } from './arm.ts';
+import { type Assume, type Design, designOf } from './design.ts';
 import { ProveError } from './errors.ts';
 import type { Experiment } from './experiment.ts';
 import { treeDigest, workspaceDigests } from './fixture.ts';
 import type { GraderFile, MetricFile } from './form.ts';
 import type { Grader } from './grade/grader.ts';
-import { betterOf } from './metric.ts';
-import type { Estimand } from './statistics/estimand.ts';
-import type { Better } from './statistics/margin.ts';
-import { type Outcomes, power, smallestP } from './statistics/power.ts';
+import { betterOf, type MetricRecord, nameOf, valuesOf } from './metric.ts';
 import type { Side } from './statistics/trials.ts';
 import type { Build } from './surroundings.ts';
 
@@ -46,15 +44,6 @@ export interface ItemRecord {
   readonly workspace: Digest;
 }
 
-export interface MetricRecord {
-  readonly metric: string;
-  readonly per: string | null;
-  readonly estimand: Estimand;
-  readonly better: Better;
-  readonly margin: number | null;
-  readonly question: 'difference' | 'non-inferiority' | 'equivalence';
-}
-
 export interface Registration {
   readonly format: 'writ-registration/1';
   readonly question: string;
@@ -85,22 +74,11 @@ export interface Registration {
   /** Digests alone: a canary that stood here would itself be found. */
   readonly canaries: readonly Digest[];
   readonly notVerified: readonly string[];
+  /** What the power is computed for; null where the experiment says nothing of it. */
+  readonly assume: Assume | null;
   readonly build: Build;
   /** What the design can find at all. */
   readonly design: Design;
-}
-
-export interface Design {
-  readonly trials: number;
-  readonly smallestP: number;
-  readonly power: {
-    /** What the outcomes are taken to be; `given` where the experiment said so. */
-    readonly assumed: Outcomes & { readonly given: boolean };
-    readonly effect: number;
-    readonly power: number;
-    readonly standardError: number;
-    readonly simulations: number;
-  };
 }
 
 /**
@@ -153,8 +131,7 @@ export async function registrationOf(
   const alpha = written.alpha ?? 0.05;
   const { repeats, seed, resamples = usualResamples } = written;
   const digestOf = workspaceDigests();
-  const design = designOf({ items, repeats, seed, alpha, resamples }, assumedOf(experiment));
-  const registration: Registration = {
+  const registered: Omit<Registration, 'design'> = {
     format: 'writ-registration/1',
     question: written.question,
     arms: {
@@ -181,8 +158,8 @@ export async function registrationOf(
     primary:
       written.primary === undefined
         ? null
-        : metricRecord(written.primary, written.primary.question ?? 'difference'),
-    secondary: (written.secondary ?? []).map((metric) => metricRecord(metric, 'difference')),
+        : metricRecord(written.primary, grader, written.primary.question ?? 'difference'),
+    secondary: (written.secondary ?? []).map((metric) => metricRecord(metric, grader, 'difference')),
     manipulation:
       written.manipulation === undefined
         ? null
@@ -192,12 +169,14 @@ export async function registrationOf(
     grader: { kind: grader.kind, options: graderOptions(written.grader), digest: grader.digest },
     canaries: (written.canaries ?? []).map((canary) => sha256(canary)),
     notVerified: written.notVerified ?? [],
+    assume: written.assume === undefined ? null : plain(written.assume as Assume),
     build,
-    design,
   };
-  mustDiffer(registration);
+  mustDiffer(registered);
+  mustSuit(experiment, registered.primary);
+  const design = designOf(registered);
   if (design.smallestP > alpha) throw unreachable(design, alpha);
-  return plain(registration);
+  return plain({ ...registered, design });
 }
 
 function graderOptions({ kind: _kind, ...options }: GraderFile): Json {
@@ -206,11 +185,13 @@ function graderOptions({ kind: _kind, ...options }: GraderFile): Json {
 
 function metricRecord(
   { metric, per, estimand, better, margin }: MetricFile,
+  { kind }: Grader,
   question: MetricRecord['question'],
 ): MetricRecord {
   return {
     metric,
     per: per ?? null,
+    values: valuesOf(metric, per ?? null, kind),
     estimand:
       estimand === undefined || estimand === 'micro'
         ? { kind: 'micro' }
@@ -268,7 +249,7 @@ async function armRecord(experiment: Experiment, arm: Arm): Promise<ArmRecord> {
   };
 }
 
-function mustDiffer({ arms }: Registration): void {
+function mustDiffer({ arms }: Pick<Registration, 'arms'>): void {
   const what = ({ prompt, model, capabilities, folderDigest, harness }: ArmRecord) =>
     jsonDigest([prompt, model, capabilities, folderDigest, harness ?? null]);
   if (what(arms.control) !== what(arms.treatment)) return;
@@ -293,50 +274,24 @@ function unreachable({ smallestP: least, trials }: Design, alpha: number): Prove
   );
 }
 
-function assumedOf({ written: { assume, primary } }: Experiment): Design['power']['assumed'] {
-  if (assume === undefined) return usualOutcomes(primary?.margin ?? null);
-  const { effect, noise, rate = usualRate, deviation } = assume;
-  return noise === undefined
-    ? { kind: 'binary', rate, deviation: deviation ?? usualDeviation, effect, given: true }
-    : { kind: 'quantity', effect, deviation: deviation ?? 0, noise, given: true };
+// A number that nothing is computed from would be read as one that something is.
+function mustSuit({ map, written: { assume } }: Experiment, primary: MetricRecord | null): void {
+  if (assume === undefined) return;
+  const wrong =
+    primary === null || primary.values === 'ratio'
+      ? Object.keys(assume)[0]
+      : (['rate', 'noise'] as const).find(
+          (name) => assume[name] !== undefined && (name === 'rate') !== (primary.values === 'binary'),
+        );
+  if (wrong === undefined) return;
+  const what =
+    primary === null ? 'an experiment without a primary metric' : `the ${primary.values} ${nameOf(primary)}`;
+  throw map.error(
+    map.valueOffset(['assume', wrong]),
+    `no ${wrong} can be assumed of ${what}`,
+    'Of passes say rate, deviation and effect, of a quantity deviation, noise and effect, of all else nothing.',
+  );
 }
-
-const [usualRate, usualDeviation, usualEffect] = [0.5, 0.25, 0.1];
-
-/** What is assumed where the experiment says nothing: an effect as large as the margin of what decides. */
-export function usualOutcomes(margin: number | null): Design['power']['assumed'] {
-  return {
-    kind: 'binary',
-    rate: usualRate,
-    deviation: usualDeviation,
-    effect: margin ?? usualEffect,
-    given: false,
-  };
-}
-
-/** What a design can find, computed from what is registered. Throws `statistics.bad-option`. */
-export function designOf(
-  { items, repeats, seed, alpha, resamples }: Designed,
-  assumed: Design['power']['assumed'],
-): Design {
-  const { given: _given, ...outcomes } = assumed;
-  const found = power({ items: items.length, repeats, outcomes, seed, alpha });
-  return {
-    trials: 2 * items.length * repeats,
-    smallestP: smallestP({ test: 'sign-flip', items: items.length, resamples }),
-    power: {
-      assumed,
-      effect: found.effect,
-      power: found.power,
-      standardError: found.standardError,
-      simulations: found.simulations,
-    },
-  };
-}
-
-type Designed = Pick<Registration, 'repeats' | 'seed' | 'alpha' | 'resamples'> & {
-  readonly items: readonly unknown[];
-};
 
 /** The paths at which two registrations differ, `items.q7.task` for instance; at most so many that a person reads them. */
 export function differences(before: unknown, after: unknown, path = ''): string[] {

@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import { jsonDigest } from '../digest.ts';
 import { WritError } from '../errors.ts';
+import { designOf } from './design.ts';
 import { ProveError } from './errors.ts';
 import { trialJudge } from './outcome.ts';
 import { planTrials } from './plan.ts';
-import { designOf, differences, registrationDigest, usualOutcomes } from './registration.ts';
+import { differences, plain, registrationDigest } from './registration.ts';
 import { derivedOf, type Report } from './report.ts';
-import { keyOf, type TrialRow } from './trial.ts';
 import { environmentOf } from './surroundings.ts';
+import { keyOf, type TrialRow } from './trial.ts';
 
 export interface Verification {
   readonly ok: boolean;
@@ -101,10 +102,7 @@ function named({ side, item, repeat }: TrialRow): string {
 }
 
 function designFault({ registration }: Report): string {
-  const { design, primary } = registration;
-  const { assumed } = design.power;
-  const now = designOf(registration, assumed.given ? assumed : usualOutcomes(primary?.margin ?? null));
-  return differsIn(differences(design, now));
+  return differsIn(differences(registration.design, plain(designOf(registration))));
 }
 
 function planFault({ registration, trials }: Report): string {

@@ -1,5 +1,6 @@
 /** A registration as a person reads it on a terminal. */
-import { nameOf } from '../../prove/claims.ts';
+import { powerText } from '../../prove/design.ts';
+import { nameOf } from '../../prove/metric.ts';
 import type { Registered } from '../../prove/register.ts';
 import type { ArmRecord, Registration } from '../../prove/registration.ts';
 import { count, shortDigest } from '../view/figures.ts';
@@ -21,7 +22,6 @@ export function registrationText(
   const { question, arms, cell, items, repeats, primary, secondary, design, alpha, errors, grader } =
     registration;
   const { power, smallestP, trials } = design;
-  const { assumed } = power;
   const lines = [
     question,
     '',
@@ -35,7 +35,7 @@ export function registrationText(
     `outages    above ${(100 * errors.limit).toFixed(0)} % of lost pairs the result is inconclusive`,
     '',
     `smallest p that this design can give: ${smallestP.toPrecision(2)} (alpha ${alpha})`,
-    `power: ${(100 * power.power).toFixed(0)} % for a difference of ${assumed.effect}${assumed.given ? '' : ', under assumptions that nobody gave (assume: in the file)'}`,
+    `power: ${powerText(power)}`,
     '',
     `${statusWords[status]}: ${digest}`,
     `record: ${record}`,

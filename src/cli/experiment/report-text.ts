@@ -1,5 +1,6 @@
 /** A report as a person reads it on a terminal. */
-import { figure, nameOf } from '../../prove/claims.ts';
+import { figure } from '../../prove/claims.ts';
+import { nameOf } from '../../prove/metric.ts';
 import type { Report } from '../../prove/report.ts';
 import { shortDigest } from '../view/figures.ts';
 

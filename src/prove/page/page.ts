@@ -1,5 +1,6 @@
 /** The report as one HTML page that needs nothing else: no script, no font, no picture from elsewhere. */
-import { figure, nameOf } from '../claims.ts';
+import { figure } from '../claims.ts';
+import { nameOf } from '../metric.ts';
 import { buildText, type Report } from '../report.ts';
 import { html, type Markup } from './html.ts';
 import { tableOf } from './plot.ts';

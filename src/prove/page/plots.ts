@@ -1,7 +1,7 @@
 /** The plots of a report: items, effects, the permutation distribution, time, and cost against score. */
 import type { MetricAnalysis } from '../analysis.ts';
-import { figure, nameOf } from '../claims.ts';
-import { metricValue } from '../metric.ts';
+import { figure } from '../claims.ts';
+import { metricValue, nameOf } from '../metric.ts';
 import type { Report } from '../report.ts';
 import type { Interval } from '../statistics/bootstrap.ts';
 import { html, type Markup } from './html.ts';
