@@ -1,5 +1,5 @@
 /** One model request: admitted by the budget, recorded before it leaves, sent, retried in one place, charged as used. */
-import { sha256 } from '../digest.ts';
+import { type Digest, sha256 } from '../digest.ts';
 import type { ErrorJson } from '../errors.ts';
 import type { Host } from '../harness.ts';
 import { amountOf, type BudgetAmount, budgetExhausted } from '../protocol/budget.ts';
@@ -74,7 +74,7 @@ export async function askModel(asking: Asking, attemptsMade: number): Promise<As
     const reply = await model.send(admitted.body, {
       signal: host.signal,
       // Where a budget makes a later attempt another request, it has another key.
-      idempotencyKey: `${asking.run}:${turn}:${sha256(admitted.body).slice(0, 16)}`,
+      idempotencyKey: `${asking.run}:${turn}:${admitted.digest.slice(0, 16)}`,
       onDelta: liveDeltas(host, turn),
     });
     const used = amountOf(reply.usage);
@@ -117,6 +117,8 @@ export function cancelled(): ErrorJson {
 
 interface Admitted {
   readonly body: string;
+  readonly digest: Digest;
+  readonly bytes: number;
   readonly reservation: number;
   readonly reserved: BudgetAmount;
   readonly maxTokens: number | null;
@@ -136,9 +138,13 @@ function admit(
     });
   const given = options.maxTokens ?? model.maxTokensDefault ?? null;
   let body = write(given);
-  const promptTokens = Math.ceil(Buffer.byteLength(body) / bytesPerToken);
+  let bytes = Buffer.byteLength(body);
+  const promptTokens = Math.ceil(bytes / bytesPerToken);
   const maxTokens = outputLimit(host, model, promptTokens, given);
-  if (maxTokens !== given) body = write(maxTokens);
+  if (maxTokens !== given) {
+    body = write(maxTokens);
+    bytes = Buffer.byteLength(body);
+  }
   const reserved: BudgetAmount = {
     ...(newTurn ? { turns: 1 } : {}),
     modelCalls: 1,
@@ -152,7 +158,7 @@ function admit(
     const { granted: _, ...spent } = reservation;
     return { event: { type: 'budget-refuse', ...spent }, error: budgetExhausted(spent) };
   }
-  return { body, reservation: reservation.id, reserved, maxTokens };
+  return { body, digest: sha256(body), bytes, reservation: reservation.id, reserved, maxTokens };
 }
 
 // Whatever the cache makes of the prompt: to write into it costs more than to read past it.
@@ -212,8 +218,8 @@ async function recordRequest(
       ...options.parameters,
       ...(admitted.maxTokens === null ? {} : { maxTokens: admitted.maxTokens }),
     },
-    body: sha256(admitted.body),
-    bodyBytes: Buffer.byteLength(admitted.body),
+    body: admitted.digest,
+    bodyBytes: admitted.bytes,
     reserved: admitted.reserved,
   };
   await host.record(attempt === 1 ? [{ type: 'turn-start', turn }, request] : [request], blobs);
