@@ -450,6 +450,77 @@ describe('a model step', () => {
     expect(second).toBe('{"ref":"var","name":"</untrusted-result>"}');
   });
 
+  test('whose value has no room binds nothing: all that it used is charged at once, and both answers are kept', async () => {
+    const look = counted('look', 'read', () => 'x'.repeat(60));
+    const script = [{ calls: [call('a', 'look')] }, { text: 'y'.repeat(60) }];
+    const limits = { outputBytes: 100, steps: 5, modelCalls: 3, toolCalls: 2 };
+    const result = await run(plan(model('Look.', 'said'), final(ref('said'))), {
+      script,
+      tools: [look.tool],
+      plans: { limits },
+    });
+    // The observation, and the value as JSON, in one amount.
+    const details = { counter: 'outputBytes', limit: 100, left: 100, wanted: 60 + 81 };
+    expect(result).toMatchObject({
+      status: 'failed',
+      error: { code: 'plan.budget-exhausted', details },
+      usage: { modelCalls: 2, totalTokens: 30 },
+      budget: {
+        steps: { used: 2, reserved: 0 },
+        modelCalls: { used: 2, reserved: 0 },
+        toolCalls: { used: 1, reserved: 0 },
+        outputBytes: { used: 60, reserved: 0, overrun: 0 },
+      },
+    });
+    expect(rig.events.filter(({ type }) => type === 'model-response')).toHaveLength(2);
+    expect(steps()).toEqual(['0 model failed']);
+  });
+
+  test('that fails on its way keeps its answers, and what it used stays used', async () => {
+    const look = counted('look', 'read', () => 'x'.repeat(60));
+    const script = [{ calls: [call('a', 'look')] }, { status: 400 }, { text: 'Again.' }];
+    const again = { op: 'retry', attempts: 2, plan: { steps: [model('Look.', 'a'), final(1)] }, bind: 'b' };
+    const limits = { modelCalls: 3, toolCalls: 2, steps: 9 };
+    const result = await run(plan(again, final(2)), { script, tools: [look.tool], plans: { limits } });
+    expect(result).toMatchObject({
+      status: 'completed',
+      usage: { modelCalls: 3 },
+      budget: {
+        // The retry, two model steps with one further turn, two finals.
+        steps: { used: 6, reserved: 0 },
+        modelCalls: { used: 3, reserved: 0 },
+        toolCalls: { used: 1, reserved: 0 },
+      },
+    });
+    expect(rig.events.filter(({ type }) => type === 'model-response')).toHaveLength(2);
+    expect(steps()).toEqual([
+      '0/t1/0 model failed',
+      '0/t2/0 model ok',
+      '0/t2/1 final ok',
+      '0 retry ok',
+      '1 final ok',
+    ]);
+  });
+
+  test('holds what it has used while it goes on: no other branch is admitted on it', async () => {
+    const look = counted('look');
+    // The look was settled before the conversation went on.
+    const after = counted('after', 'read', () => rig.provider.arrived(2));
+    const script = [{ calls: [call('a', 'look')] }, { text: 'Well', ending: 'hang' as const }];
+    const talks = [model('Look.', 'x'), final(1)];
+    const calls = [tool('after', 'a'), tool('after', 'b'), final(1)];
+    const result = await run(plan(parallel('all', talks, calls), final(1)), {
+      script,
+      tools: [look.tool, after.tool],
+      plans: { limits: { toolCalls: 2 } },
+    });
+    expect(result).toMatchObject({
+      error: { code: 'plan.budget-exhausted', details: { counter: 'toolCalls', left: 0 } },
+      budget: { toolCalls: { used: 2, reserved: 0, overrun: 0 } },
+    });
+    expect([look.acted.length, after.acted.length]).toEqual([1, 1]);
+  });
+
   test('may ask for less than the session, and says its sampling', async () => {
     const options = { temperature: 0.5, max_tokens: 7 };
     await run(plan(model('Hi.', 'said', { options }), final(1)), {

@@ -2,7 +2,6 @@
 import { setMaxListeners } from 'node:events';
 import { blobOf } from '../../digest.ts';
 import type { ErrorJson } from '../../errors.ts';
-import type { Reservation } from '../../harness.ts';
 import type { BudgetAmount, BudgetLimits } from '../../protocol/budget.ts';
 import { type ExactJson, exactJsonText, parseExactJson } from '../../protocol/json.ts';
 import type { Plan, Step } from './ast.ts';
@@ -16,9 +15,11 @@ import type { PlanResponse } from './plan-response.ts';
 import { inside } from './read-plan.ts';
 import {
   type Ended,
+  exhausted,
   type Frame,
   failedBy,
   type Held,
+  type Performed,
   type PlanRun,
   type PlanSeat,
   type StepEnd,
@@ -151,9 +152,9 @@ async function runStep(step: Step, frame: Frame, work: PlanRun): Promise<StepEnd
   if (before === undefined) seat.host.note([{ type: 'plan-step', ...ended, status: 'begun', bytes: 0 }]);
   let used: BudgetAmount = own;
   try {
-    const { end, actual = own } = await perform(step, frame, work, turn);
+    const { end, actual = own, bytes } = await perform(step, frame, work, turn);
     used = actual;
-    return await conclude(step, frame, work, end, turn, actual);
+    return await conclude(step, frame, work, end, turn, actual, bytes);
   } catch (thrown) {
     // A plan's own errors are for whoever planned; any other throw is the record's, and ends the run.
     if (!(thrown instanceof PlanError)) throw thrown;
@@ -186,13 +187,15 @@ async function conclude(
   given: StepEnd,
   turn: number,
   actual: BudgetAmount = {},
+  charged?: number,
 ): Promise<StepEnd> {
   if (given.kind !== 'ok' && given.kind !== 'failed') return given;
   let end: Ended = given;
-  let bytes = 0;
+  let bytes = charged ?? 0;
   const text = given.kind === 'ok' ? exactJsonText(given.value) : '';
+  const isOwn = charged === undefined && given.kind === 'ok';
   // What a plan inside brought is charged there, once.
-  if (given.kind === 'ok' && !['recurse', 'parallel', 'retry', 'checkpoint'].includes(step.op)) {
+  if (isOwn && !['recurse', 'parallel', 'retry', 'checkpoint'].includes(step.op)) {
     const wanted = Buffer.byteLength(text);
     const room = allotment.reserve({ outputBytes: wanted });
     if (room.granted) {
@@ -222,22 +225,6 @@ async function conclude(
   );
   if (step.op === 'checkpoint') checkpoints.push(step.label);
   return end;
-}
-
-function exhausted({ counter, limit, left, wanted }: Extract<Reservation, { granted: false }>): Ended {
-  return failedBy(
-    new PlanError(
-      'plan.budget-exhausted',
-      `The next step needs ${wanted} ${counter}; ${left} of ${limit} are left.`,
-      { next: 'Plan with fewer steps, or raise the limit.', details: { counter, limit, left, wanted } },
-    ),
-  );
-}
-
-interface Performed {
-  readonly end: StepEnd;
-  /** What was used of what the step had set aside; all of it where left out. */
-  readonly actual?: BudgetAmount;
 }
 
 async function perform(step: Step, frame: Frame, work: PlanRun, turn: number): Promise<Performed> {

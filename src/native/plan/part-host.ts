@@ -1,6 +1,8 @@
 /** The host of a part of a plan: the run's own, with the plan's share of the budget, the part's signal and its lane. */
-import type { BudgetShare, Host } from '../../harness.ts';
+import type { BudgetShare, Host, Reservation } from '../../harness.ts';
+import type { BudgetAmount } from '../../protocol/budget.ts';
 import type { EventBody } from '../../protocol/events.ts';
+import { openTab } from './tab.ts';
 
 export interface PartOptions {
   readonly host: Host;
@@ -33,40 +35,56 @@ export interface LaneOptions extends PartOptions {
   onEvents(events: readonly EventBody[]): void;
 }
 
+export interface LaneHost extends Host {
+  /** True once the request that was set aside with the step was made. */
+  firstUsed(): boolean;
+  /** Charges what the conversation has used, and the bytes of its value, in one check. To be called once, at its end. */
+  settle(valueBytes: number): Reservation;
+}
+
 /**
  * For the conversation of a model step. Its first request was set aside with the step; each further turn is a step of the
- * plan, admitted together with its request in one check before it is sent.
+ * plan, set aside together with its request before it is sent. What was used is charged in one check, by `settle`.
  */
-export function laneHost(options: LaneOptions): Host & { readonly firstUsed: () => boolean } {
+export function laneHost(options: LaneOptions): LaneHost {
   const { lane, allotment, onEvents } = options;
   const part = partHost(options);
-  const paid = new Set<number>();
+  const tab = openTab(allotment);
+  const open = new Map<number, BudgetAmount>();
   let prepaid = options.prepaid;
   const told = (events: readonly EventBody[]): readonly EventBody[] => {
     onEvents(events);
-    return events.map((event) => (event.type === 'turn-start' ? { ...event, lane } : event));
+    return events.map((event) =>
+      event.type === 'turn-start' || event.type === 'session-compact' ? { ...event, lane } : event,
+    );
+  };
+  const reserve = (amount: BudgetAmount): Reservation => {
+    const reservation = allotment.reserve(amount);
+    if (reservation.granted) open.set(reservation.id, amount);
+    return reservation;
   };
   return {
     ...part,
     firstUsed: () => options.prepaid && !prepaid,
+    settle: (valueBytes) => tab.settle(valueBytes),
     record: (events, blobs) => part.record(told(events), blobs),
     note: (events, blobs) => part.note(told(events), blobs),
     // The only output that a conversation spends without asking is its answer, charged as the value of the step.
     spend: ({ outputBytes: _, ...rest }) => part.spend(rest),
     reserve(amount) {
-      if (amount.modelCalls === undefined) return allotment.reserve(amount);
-      if (!prepaid) return allotment.reserve(amount.turns === undefined ? amount : { ...amount, steps: 1 });
-      const { modelCalls: _, ...rest } = amount;
-      const reservation = allotment.reserve(rest);
-      if (reservation.granted) {
-        paid.add(reservation.id);
-        prepaid = false;
-      }
+      if (amount.modelCalls === undefined) return reserve(amount);
+      if (!prepaid) return reserve(amount.turns === undefined ? amount : { ...amount, steps: 1 });
+      const reservation = reserve({ ...amount, modelCalls: 0 });
+      prepaid = !reservation.granted;
       return reservation;
     },
     charge(reservation, actual, unknown) {
-      const { modelCalls: _, ...rest } = actual;
-      allotment.charge(reservation, paid.delete(reservation) ? rest : actual, unknown);
+      const reserved = open.get(reservation);
+      if (reserved === undefined) return;
+      open.delete(reservation);
+      // The step pays for the request that was set aside with it.
+      const own = reserved.modelCalls === 0 ? { ...actual, modelCalls: 0 } : actual;
+      tab.charge(reservation, reserved, own, unknown);
     },
   };
 }

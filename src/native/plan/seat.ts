@@ -1,6 +1,7 @@
 /** What the execution of a plan works with: its seat in a session, its frames, and how a step can end. */
 import type { ErrorJson } from '../../errors.ts';
-import type { BudgetShare, Host } from '../../harness.ts';
+import type { BudgetShare, Host, Reservation } from '../../harness.ts';
+import type { BudgetAmount } from '../../protocol/budget.ts';
 import type { RunEvent } from '../../protocol/events.ts';
 import type { ExactJson } from '../../protocol/json.ts';
 import type { HarnessOutcome } from '../../protocol/outcome.ts';
@@ -8,7 +9,7 @@ import type { Toolbox, Waiting } from '../call.ts';
 import type { SessionContexts } from '../context/session-contexts.ts';
 import type { StepOptions } from './ast.ts';
 import type { AcceptedPlan } from './check-plan.ts';
-import type { PlanError } from './errors.ts';
+import { PlanError } from './errors.ts';
 import type { Names } from './evaluate.ts';
 import type { PlanRecord } from './plan-record.ts';
 import type { PlanResponse } from './plan-response.ts';
@@ -81,4 +82,24 @@ export type Held = Waiting;
 /** The end of a step by an error. */
 export function failedBy(error: PlanError): Ended {
   return { kind: 'failed', error: error.toJSON() };
+}
+
+/** The end of a step for which a limit leaves no room. */
+export function exhausted({ counter, limit, left, wanted }: Extract<Reservation, { granted: false }>): Ended {
+  return failedBy(
+    new PlanError(
+      'plan.budget-exhausted',
+      `The next step needs ${wanted} ${counter}; ${left} of ${limit} are left.`,
+      { next: 'Plan with fewer steps, or raise the limit.', details: { counter, limit, left, wanted } },
+    ),
+  );
+}
+
+/** How a step ended, and what it used. */
+export interface Performed {
+  readonly end: StepEnd;
+  /** What was used of what the step had set aside; all of it where left out. */
+  readonly actual?: BudgetAmount;
+  /** The bytes of its value, where the step has charged them itself. */
+  readonly bytes?: number;
 }

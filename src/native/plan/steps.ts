@@ -15,12 +15,7 @@ import { laneHost, type PartOptions, partHost } from './part-host.ts';
 import { stepLane } from './plan-record.ts';
 import { planResponse } from './plan-response.ts';
 import { promptText } from './prompt-text.ts';
-import { type Frame, failedBy, type PlanRun, type StepEnd } from './seat.ts';
-
-interface Performed {
-  readonly end: StepEnd;
-  readonly actual: BudgetAmount;
-}
+import { exhausted, type Frame, failedBy, type Performed, type PlanRun, type StepEnd } from './seat.ts';
 
 type Of<S extends Step['op']> = Extract<Step, { readonly op: S }>;
 
@@ -175,7 +170,10 @@ function toolEnd({ status, code, text, bytes, truncated, value }: CallEnd, elaps
   return failed(kind, text, { status, ...(code === null ? {} : { code }) });
 }
 
-/** A conversation of its own. Its first request is set aside with the step; whatever it was answered is kept. */
+/**
+ * A conversation of its own. Its first request is set aside with the step; the rest of what it used is charged in one check
+ * with the bytes of its value. Without room for both nothing is bound; whatever the model answered is kept all the same.
+ */
 export async function modelStep(
   { prompt, options }: Of<'model'>,
   frame: Frame,
@@ -195,9 +193,21 @@ export async function modelStep(
         if (event.type === 'model-response') responses.push(planResponse(event, path));
     },
   });
-  const outcome = await seat.converse({ host, lane, prompt: text, options, capabilities });
+  const actual = () => ({ modelCalls: host.firstUsed() ? 1 : 0 });
+  let outcome: HarnessOutcome;
+  try {
+    outcome = await seat.converse({ host, lane, prompt: text, options, capabilities });
+  } catch (thrown) {
+    host.settle(0);
+    throw thrown;
+  }
   const turns = responses.filter((response) => response.path === path).length;
-  return { end: modelEnd(outcome, turns), actual: { modelCalls: host.firstUsed() ? 1 : 0 } };
+  const end = modelEnd(outcome, turns);
+  const bytes = end.kind === 'ok' ? Buffer.byteLength(exactJsonText(end.value)) : 0;
+  const room = host.settle(bytes);
+  return room.granted
+    ? { end, actual: actual(), bytes }
+    : { end: exhausted(room), actual: actual(), bytes: 0 };
 }
 
 function modelEnd(outcome: HarnessOutcome, turns: number): StepEnd {
