@@ -2,11 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { allAdapters, graders, probes, vocabulary } from '../../catalog.ts';
+import { plantedHome } from '../../deliver/verify/planted-home.ts';
 import { type Arm, type AskedHarness, openArm } from '../../prove/arm.ts';
 import type { Experiment } from '../../prove/experiment.ts';
 import type { Grader, Judge } from '../../prove/grade/grader.ts';
 import type { Canary } from '../../prove/measure.ts';
-import { type Build, type Registration, registrationOf } from '../../prove/registration.ts';
+import { type Registration, registrationOf } from '../../prove/registration.ts';
+import type { Build } from '../../prove/surroundings.ts';
 import { configuredTexts, readConfigured } from '../compose/configured.ts';
 import type { Context } from '../context.ts';
 import { armHarness } from './outside-trial.ts';
@@ -74,7 +76,10 @@ async function buildOf(): Promise<Build> {
   };
 }
 
-/** The canaries of the experiment, and the texts that the operator's own configuration would put into a prompt. */
+/**
+ * The canaries of the experiment, the texts that the operator's own configuration would put into a prompt, and what is
+ * planted in the home that an agent program is given.
+ */
 export async function canariesOf(
   context: Context,
   { written, folder }: Experiment,
@@ -87,5 +92,6 @@ export async function canariesOf(
       ? []
       : [{ name: `the operator's ${name}`, text: text.trim() }],
   );
-  return [...own, ...operators];
+  const planted = plantedHome.map(({ path, mark }) => ({ name: `~/${path} of its home`, text: mark }));
+  return [...own, ...operators, ...planted];
 }

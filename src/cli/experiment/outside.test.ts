@@ -4,6 +4,7 @@ import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { asking, startUpstream, type Upstream } from '../../deliver/meter/meter.cases.ts';
+import { plantedHome } from '../../deliver/verify/planted-home.ts';
 import { experimentFolder } from '../../prove/trials.cases.ts';
 import { call } from '../call.cases.ts';
 
@@ -113,10 +114,41 @@ test.skipIf(!existsSync(pi))(
 );
 
 test('a trial in which a canary reached the model is invalid', async () => {
-  const { trials } = await reported(await program(`await ask(given + ' ${canary}'); finish('yes');`));
+  const { trials } = await reported(
+    await program(`await ask(given + ' ${canary}', { model: 'scripted' }); finish('yes');`),
+  );
   expect(trials.map(({ outcome, reason }: Record<string, string>) => [outcome, reason])).toEqual(
     Array.from({ length: 6 }, () => ['invalid', 'it was sent a canary: canary 1']),
   );
+}, 60_000);
+
+test('the home that a program is given is not the one of the operator, and all that it reads there is found', async () => {
+  await mkdir(join(folder, '.claude'));
+  await writeFile(join(folder, '.claude/CLAUDE.md'), 'of the operator');
+  const all = `
+import { readdirSync, statSync } from 'node:fs';
+const below = (path) => readdirSync(path).flatMap((name) => {
+  const file = path + '/' + name;
+  return statSync(file).isDirectory() ? below(file) : [file];
+});
+const texts = below(process.env.HOME).map((file) => file.slice(process.env.HOME.length + 1) + '\\n' + readFileSync(file, 'utf8'));
+await ask(given + texts.join('\\n'), { model: 'scripted' }); finish('yes');`;
+  const { trials } = await reported(await program(all));
+  const names = plantedHome.map(({ path }) => `~/${path} of its home`);
+  expect(trials[0]).toMatchObject({ outcome: 'invalid', canaries: names });
+  const asked = upstream.got[0]?.body ?? '';
+  expect(asked).not.toContain('of the operator');
+  // Of each program its memory, a saved model, and of those that have them a hook that runs at the start.
+  for (const saved of [
+    '.claude/settings',
+    '.codex/config',
+    '.gemini/settings',
+    '.config/opencode/opencode',
+    '.pi/agent/settings',
+    '.qwen/settings',
+  ])
+    expect(asked).toContain(saved);
+  expect(await readdir(join(folder, 'experiment.record'))).not.toContain('work');
 }, 60_000);
 
 test('a trial whose text did not arrive is invalid, and no model was asked', async () => {

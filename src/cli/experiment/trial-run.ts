@@ -1,6 +1,8 @@
 /** A trial as an ordinary run of the command line: the harness of its arm in a fresh workspace, recorded in the ledger. */
+import { rm } from 'node:fs/promises';
 import { plainComposition } from '../../compose/plain.ts';
 import { forgetHome, homesFolder } from '../../deliver/drive/home.ts';
+import { plantHome } from '../../deliver/verify/planted-home.ts';
 import { thisHolder } from '../../ledger/holder.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import type { Store } from '../../ledger/store.ts';
@@ -107,25 +109,34 @@ export function judgeOf(
   };
 }
 
-/** Its session is never continued, so nothing of its home stays. */
+/**
+ * The program has a home full of canaries as its user's, beside the workspace, in the place of the operator's own. Its
+ * session is never continued, so nothing of either home stays.
+ */
 async function startOutside(
   context: Context,
   store: Store,
   origin: OutsideOrigin,
   asked: Asked,
 ): Promise<RunResult> {
-  const parts = await openOutside(context, origin, () => {}, { keepBodies: true });
-  const result = await startRun({
-    ...asked,
-    harness: parts.harness,
-    ...(parts.lowered === undefined ? {} : { lowered: parts.lowered }),
-    store: openLedger({ store, secrets: parts.secrets }),
-    clock: context.clock,
-    holder: thisHolder(context.clock),
-    approve: 'deny',
-  });
-  await forgetHome(homesFolder(context.env), result.session);
-  return result;
+  const userHome = `${origin.workspace}.home`;
+  await plantHome(userHome);
+  try {
+    const parts = await openOutside(context, origin, () => {}, { keepBodies: true, userHome });
+    const result = await startRun({
+      ...asked,
+      harness: parts.harness,
+      ...(parts.lowered === undefined ? {} : { lowered: parts.lowered }),
+      store: openLedger({ store, secrets: parts.secrets }),
+      clock: context.clock,
+      holder: thisHolder(context.clock),
+      approve: 'deny',
+    });
+    await forgetHome(homesFolder(context.env), result.session);
+    return result;
+  } finally {
+    await rm(userHome, { recursive: true, force: true });
+  }
 }
 
 async function start(

@@ -2,6 +2,7 @@
 import { allAdapters } from '../../catalog.ts';
 import type { Adapter } from '../../deliver/adapter.ts';
 import { cellVersion } from '../../deliver/agent-version.ts';
+import type { OutsideOptions } from '../../deliver/drive/options.ts';
 import type { MeterOptions } from '../../deliver/meter/meter.ts';
 import { adapterOf } from '../../deliver/plan-delivery.ts';
 import type { RequestedDimensions } from '../../deliver/request.ts';
@@ -20,7 +21,7 @@ export async function openOutside(
   context: Context,
   origin: OutsideOrigin,
   check: (harness: Harness, lowered: Lowered) => void = () => {},
-  kept: Pick<MeterOptions, 'keepBodies'> = {},
+  { userHome, ...kept }: Pick<MeterOptions, 'keepBodies'> & Pick<OutsideOptions, 'userHome'> = {},
 ): Promise<HarnessParts> {
   const { env } = context;
   const [adapters, { outside }, { homesFolder }, { installedVersion }, cells] = await Promise.all([
@@ -37,6 +38,7 @@ export async function openOutside(
   const options = {
     ...{ adapter, adapters, program, intent, fidelity, unmeasured, dimensions, baseUrl, env },
     ...(await meterOf(origin.outside, kept)),
+    ...(userHome === undefined ? {} : { userHome }),
     workspace: origin.workspace,
     homes: homesFolder(env),
     measured: await cells.readMeasuredCells(cells.measuredCellsPath(env)),

@@ -31,6 +31,14 @@ export function programEnvironment(
   };
 }
 
+/** The caller's environment with another folder as the user's home. */
+export function inHome(
+  env: Readonly<Record<string, string | undefined>>,
+  home: string | undefined,
+): Readonly<Record<string, string | undefined>> {
+  return home === undefined ? env : { ...env, HOME: home, USERPROFILE: home };
+}
+
 /** The caller's environment with this machine left out of what goes through a proxy: a recorder stands on it. */
 export function pastProxies(
   env: Readonly<Record<string, string | undefined>>,

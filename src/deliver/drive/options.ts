@@ -27,6 +27,8 @@ export interface OutsideOptions {
   readonly homes: string;
   /** The caller's environment, of which a start gets a short list. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What the program gets as its user's home in the place of the caller's, whose login is copied all the same. */
+  readonly userHome?: string;
   /** The user's own measurements, which win over those that ship. */
   readonly measured?: readonly Cell[];
   /** Whether the harness may be used in a state that nobody measured. */

@@ -14,7 +14,7 @@ import type { Meter } from '../meter/meter.ts';
 import type { Observed } from '../observed.ts';
 import { receiptOf } from '../receipt.ts';
 import { shortText } from './diagnostics.ts';
-import { markVariable, pastProxies, programEnvironment } from './environment.ts';
+import { inHome, markVariable, pastProxies, programEnvironment } from './environment.ts';
 import { cleanAfterCrash, homeOf, prepareHome, sweepHomes } from './home.ts';
 import type { OutsideOptions } from './options.ts';
 import { type ProgramEnd, runProgram } from './program.ts';
@@ -166,7 +166,8 @@ class Start {
   }
 
   async dispatch(signal: AbortSignal): Promise<Observation | NonDispatch> {
-    const { env, adapter } = this.#options;
+    const { env, adapter, userHome } = this.#options;
+    const seen = inHome(env, userHome);
     const value = this.#input.run;
     const mark = `${markVariable}=${value}`;
     let home: Awaited<ReturnType<typeof prepareHome>>;
@@ -194,7 +195,7 @@ class Start {
           program: adapter.program === null ? (program ?? '') : this.#options.program,
           argv,
           cwd: workspace,
-          env: programEnvironment(this.#plan, this.#meter === undefined ? env : pastProxies(env), value),
+          env: programEnvironment(this.#plan, this.#meter === undefined ? seen : pastProxies(seen), value),
           stdin,
           mark,
         },
