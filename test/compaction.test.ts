@@ -64,7 +64,7 @@ describe('a conversation beyond its window', () => {
     const [system, note, answer, task] = provider.requests[1]?.json.messages ?? [];
     expect(system).toEqual({ role: 'system', content: prompt });
     expect(note.content).toMatch(
-      /^\[Earlier part of this conversation: 1 messages, about 4\d{4} tokens, .* history_1, the newest last\.\]$/,
+      /^\[Earlier part of this conversation: 1 messages, about 4\d{4} tokens, .* history_1, the newest last\. Look into one with context_search, context_slice, .* if it is finished, give your final answer\.\]$/,
     );
     expect([answer.content, task.content]).toEqual(['Read.', 'What is the code of machine 1717?']);
     expect(Buffer.byteLength(provider.requests[1]?.raw ?? '')).toBeLessThan(24_000);

@@ -34,6 +34,7 @@ export interface RigOptions {
   readonly plans?: NonNullable<NativeOptions['plans']>;
   readonly limits?: Partial<HttpLimits>;
   readonly policies?: NativeOptions['policies'];
+  readonly workspace?: string;
   readonly compaction?: NonNullable<NativeOptions['compaction']>;
   readonly offer?: NonNullable<NativeOptions['offer']>;
   readonly idempotencyHeader?: string;
@@ -72,6 +73,7 @@ export async function openRig(options: RigOptions): Promise<Rig> {
       ...(request === undefined ? {} : { request }),
       ...(offer === undefined ? {} : { offer }),
       ...(policies === undefined ? {} : { policies }),
+      ...(options.workspace === undefined ? {} : { workspace: options.workspace }),
       ...(options.compaction === undefined ? {} : { compaction: options.compaction }),
       ...(options.root === undefined ? {} : { root: options.root }),
       ...(options.plans === undefined ? {} : { plans: options.plans }),

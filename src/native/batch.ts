@@ -19,6 +19,7 @@ import type { SessionContexts } from './context/session-contexts.ts';
 import { add, type Conversation, recallText, toolMessage, type Written } from './conversation.ts';
 import { NativeError } from './errors.ts';
 import type { Model } from './model/model.ts';
+import type { GivenResult, ShownResult } from './policies/session-policies.ts';
 import { cancelled } from './request.ts';
 import { changedTools } from './surface.ts';
 import { resultText } from './tool/result-text.ts';
@@ -29,15 +30,12 @@ import { wrapUntrusted } from './untrusted.ts';
 /** So many reads of one batch run at the same time. */
 const readsAtOnce = 8;
 
-export type ResultCap = (
-  text: string,
-  succeeded: boolean,
-) => { readonly text: string; readonly cut: boolean };
+/** What the session's policies make of a result that a tool gave. */
+export type ShowResult = (given: GivenResult) => ShownResult;
 
 interface Working extends CallSeat {
   readonly model: Model;
-  /** What of a result may stand before the model. */
-  readonly cap?: ResultCap | undefined;
+  readonly show?: ShowResult | undefined;
   readonly turn: number;
   /** The exact result messages with their digests, by position from 0; undefined while a call has none. */
   readonly messages: (Written | undefined)[];
@@ -69,7 +67,7 @@ export async function settleBatch(
   toolbox: Toolbox,
   seat: Pick<CallSeat, 'host' | 'run' | 'plans'> & {
     readonly model: Model;
-    readonly cap?: ResultCap | undefined;
+    readonly show?: ShowResult | undefined;
   },
 ): Promise<HarnessOutcome | undefined> {
   const messages = await Promise.all(batch.calls.map((_, i) => recalled(batch.results[i], seat.host)));
@@ -198,17 +196,24 @@ function groupsOf(calls: readonly CheckedCall[]): CheckedCall[][] {
  * run's outcome when the output budget has no room for the whole text; the model then reads what still fits.
  */
 function conclude(
-  { host, model, turn, messages, cap }: Working,
+  { host, model, turn, messages, show }: Working,
   checked: CheckedCall,
   result: CallEnd,
   elapsedMs = 0,
 ): HarnessOutcome | undefined {
   const { call, position } = checked;
   const counter = checked.kind === 'ready' ? checked.tool.counter : undefined;
-  const capped = didRun(result.status) ? cap?.(result.text, result.status === 'ok') : undefined;
-  const { text, spent } = fitOutput(host, { ...result, text: capped?.text ?? result.text });
-  const untrusted = checked.kind === 'ready' && checked.tool.untrusted === true && didRun(result.status);
-  const read = untrusted ? wrapUntrusted(text, call.name, host.clock.id('mark')) : text;
+  const given = { tool: call.name, arguments: call.arguments, status: result.status, text: result.text };
+  const shown = didRun(result.status) ? show?.(given) : undefined;
+  const { text, spent } = fitOutput(host, { ...result, text: shown?.text ?? result.text });
+  const untrusted =
+    checked.kind === 'ready' &&
+    checked.tool.untrusted === true &&
+    didRun(result.status) &&
+    result.own !== true;
+  const wrapped = untrusted ? wrapUntrusted(text, call.name, host.clock.id('mark')) : text;
+  // Ours, so it stands outside of what only a tool has said.
+  const read = shown?.note === undefined ? wrapped : `${wrapped}\n${shown.note}`;
   const message = blobOf(toolMessage(model, call.id, call.name, read));
   messages[position - 1] = message;
   const event: EventBody = {
@@ -222,8 +227,9 @@ function conclude(
     ...(counter === undefined ? {} : { counter }),
     message: message.digest,
     bytes: Buffer.byteLength(text),
-    truncated: result.truncated || capped?.cut === true || spent !== undefined,
+    truncated: result.truncated || shown?.cut === true || spent !== undefined,
     elapsedMs: Math.round(elapsedMs),
+    ...(shown?.seen === undefined ? {} : { seen: shown.seen }),
   };
   host.note([event], [message]);
   return spent === undefined ? undefined : { status: 'failed', error: budgetExhausted(spent) };

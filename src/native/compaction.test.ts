@@ -29,7 +29,14 @@ function seated(...texts: string[]) {
     note: (events: readonly EventBody[]) => noted.push(...events),
   } as unknown as CompactionSeat['host'];
   const session = { id: 's', composition, projection: { tools: [], text: '' }, capabilities: [] };
-  const seat: CompactionSeat = { session, model, host, contexts: undefined, task: blobOf(task).digest };
+  const seat: CompactionSeat = {
+    session,
+    model,
+    host,
+    contexts: undefined,
+    task: blobOf(task).digest,
+    finishing: 'end with DONE',
+  };
   return { conversation, noted, seat };
 }
 const finished: EventBody = {
@@ -46,7 +53,9 @@ test('keeps the instructions byte for byte, the newest answer and the task', asy
   await compact(conversation, { hotTokens: 500 }, [finished], seat);
   expect(conversation.texts).toEqual([
     system,
-    expect.stringContaining('[Earlier part of this conversation: 1 messages'),
+    expect.stringMatching(
+      /\[Earlier part of this conversation: 1 messages.* Go on with the task; .* ask; if it is finished, end with DONE\.\]/,
+    ),
     answer,
     task,
   ]);

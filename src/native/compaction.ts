@@ -3,6 +3,7 @@ import { blobOf } from '../digest.ts';
 import type { Host, Session } from '../harness.ts';
 import type { EventBody } from '../protocol/events.ts';
 import { isRecord } from '../protocol/json.ts';
+import { lookText } from './context/result-view.ts';
 import type { SessionContexts } from './context/session-contexts.ts';
 import type { Conversation } from './conversation.ts';
 import { NativeError } from './errors.ts';
@@ -21,6 +22,8 @@ export interface CompactionSeat {
   readonly contexts: SessionContexts | undefined;
   /** Digest of the message that holds the task of this run. */
   readonly task: string;
+  /** How a finished task is ended, as words behind "if it is finished,". */
+  readonly finishing: string;
 }
 
 /** After a compaction so much of the window is taken, so that the next is some turns away. */
@@ -29,7 +32,7 @@ const filled = 0.5;
 /**
  * Compacts a conversation that has outgrown its window; does nothing for one that has not, or of which nothing can go. Kept
  * are the composed text, byte for byte, the task of this run, and as many of the newest messages as fit, never a result
- * without its call. `events` are all of the session. Throws `native.message-lost` if the conversation does not begin with
+ * without its call. `events` are all of this conversation. Throws `native.message-lost` if the conversation does not begin with
  * the session's composed text.
  */
 export async function compact(
@@ -46,16 +49,10 @@ export async function compact(
   const cold = range(first, start).filter((at) => digests[at] !== seat.task);
   // A note that replaces only an earlier note would save nothing.
   if (cold.length === 0 || (cold.length === 1 && isNote(digests[cold[0] ?? 0], events))) return;
-  const alias = await archive(cold, conversation, events, seat);
-  const note = blobOf(
-    seat.model.message({
-      role: 'user',
-      text: noteText(cold.length, tokensIn(cold.map((at) => texts[at] ?? '')), [
-        ...earlierAliases(events),
-        ...(alias === null ? [] : [alias]),
-      ]),
-    }),
-  );
+  const alias = await archive(cold, conversation, seat);
+  const aliases = [...earlierAliases(events), ...(alias === null ? [] : [alias])];
+  const gone = tokensIn(cold.map((at) => texts[at] ?? ''));
+  const note = blobOf(seat.model.message({ role: 'user', text: noteText(cold.length, gone, aliases, seat) }));
   const kept = [
     ...range(first, start).filter((at) => digests[at] === seat.task),
     ...range(start, texts.length),
@@ -123,13 +120,10 @@ function hotStart(
 async function archive(
   cold: readonly number[],
   { texts }: Conversation,
-  events: readonly EventBody[],
   { contexts }: CompactionSeat,
 ): Promise<string | null> {
   if (contexts === undefined) return null;
-  const alias = `history_${earlierAliases(events).length + 1}`;
-  await contexts.archive(alias, cold.map((at) => plainText(texts[at] ?? '')).join('\n\n'));
-  return alias;
+  return contexts.archive(cold.map((at) => plainText(texts[at] ?? '')).join('\n\n'));
 }
 
 function earlierAliases(events: readonly EventBody[]): readonly string[] {
@@ -142,12 +136,17 @@ function isNote(digest: string | undefined, events: readonly EventBody[]): boole
   return events.some((event) => event.type === 'session-compact' && event.summary === digest);
 }
 
-function noteText(messages: number, tokens: number, aliases: readonly string[]): string {
+function noteText(
+  messages: number,
+  tokens: number,
+  aliases: readonly string[],
+  { session, finishing }: CompactionSeat,
+): string {
   const where =
     aliases.length === 0
       ? 'It cannot be looked into in this session.'
-      : `Look into it with context_search and context_slice: ${aliases.join(', ')}, the newest last.`;
-  return `[Earlier part of this conversation: ${messages} messages, about ${tokens} tokens, are not shown here any more. Your instructions stand above, whole and unchanged. ${where}]`;
+      : `It is in ${aliases.join(', ')}, the newest last. ${lookText(session.projection.tools)}`;
+  return `[Earlier part of this conversation: ${messages} messages, about ${tokens} tokens, are not shown here any more. Your instructions stand above, whole and unchanged. ${where} Go on with the task; if you cannot go on without an answer, ask; if it is finished, ${finishing}.]`;
 }
 
 /** Estimated as a request's tokens are when they are set aside. */

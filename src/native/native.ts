@@ -6,6 +6,7 @@ import { checkGiven, type GivenContext } from './context/session-contexts.ts';
 import type { Model } from './model/model.ts';
 import { planLimits } from './plan/limits.ts';
 import { admitPlan, type PlanOptions, type Root } from './plan/session-plans.ts';
+import { stallRetries } from './policies/session-policies.ts';
 import { defaultRequestOptions, type RequestOptions } from './request.ts';
 import { openSession } from './session.ts';
 import { type Offer, offerTokensUsual, projectTools } from './surface.ts';
@@ -26,6 +27,8 @@ export interface NativeOptions {
   readonly plans?: PlanOptions;
   /** What may speak to the model or stop the run beside it, by name. */
   readonly policies?: Policies;
+  /** The folder that the tools work in: breakers among the policies look for themselves whether anything in it changes. */
+  readonly workspace?: string;
   /** Lets old messages leave a long conversation; without it, all of it goes with each request. */
   readonly compaction?: CompactionOptions;
 }
@@ -41,13 +44,19 @@ export function native(given: NativeOptions): Harness {
     root = 'loop',
     plans = {},
     policies = {},
+    workspace,
     compaction,
   } = given;
   planLimits(plans.limits);
   const mode = offer?.mode ?? 'compiled';
   const budgetTokens = mode === 'all_tools' ? null : offerTokensUsual;
   const offered: Offer = { tools: [], budgetTokens, ...offer, mode };
-  const options: RequestOptions = { ...defaultRequestOptions, ...request };
+  // Whatever asks the model asks with them: the loop, a decision, a step of a plan.
+  const options: RequestOptions = {
+    ...defaultRequestOptions,
+    stallRetries: stallRetries(policies),
+    ...request,
+  };
   return {
     name: 'native',
     declares: {
@@ -89,6 +98,7 @@ export function native(given: NativeOptions): Harness {
         root,
         plans,
         policies,
+        workspace,
         compaction,
       }),
   };

@@ -14,14 +14,23 @@ import type { Model } from './model/model.ts';
 import { decideRoot } from './plan/decide.ts';
 import type { TurnNumbers } from './plan/seat.ts';
 import { type Looping, openSessionPlans, type PlanOptions, type Root } from './plan/session-plans.ts';
-import { openPolicies, type Said, stallRetries } from './policies/session-policies.ts';
+import { generatedUsual } from './policies/reread.ts';
+import { type GivenResult, openPolicies, type Said, watches } from './policies/session-policies.ts';
+import {
+  entriesMax,
+  type WorkspaceChanges,
+  type WorkspaceWatch,
+  watchWorkspace,
+} from './policies/workspace-watch.ts';
 import { type Answered, askModel, filtered, type RequestOptions } from './request.ts';
 import { surfaceNotice } from './surface.ts';
 import type { Tool } from './tool/tool.ts';
-import { type Batch, laneEvents, transcriptOf } from './transcript.ts';
+import { type Batch, laneEvents, taskOf, transcriptOf } from './transcript.ts';
 
 export interface SessionParts {
   readonly policies?: Policies;
+  /** Watched for what changes in it, where a policy asks that. */
+  readonly workspace?: string | undefined;
   readonly compaction?: CompactionOptions | undefined;
   readonly model: Model;
   readonly tools: readonly Tool[];
@@ -81,7 +90,7 @@ async function* runTurns({
   input,
   session,
   host: given,
-  parts: { model, tools, options: usual, policies: named = {}, compaction: window },
+  parts: { model, tools, options, policies: named = {}, workspace, compaction: window },
   contexts,
   numbers,
   plans,
@@ -91,15 +100,14 @@ async function* runTurns({
   const transcript = transcriptOf(earlier, input.run);
   const heard: EventBody[] = earlier.filter((event) => event.run === input.run);
   const host = tapped(given, heard);
-  const chosen = lane === undefined ? named : {};
-  const options = { ...usual, stallRetries: stallRetries(chosen) };
-  const policies = openPolicies(chosen, {
-    changes: (name) => tools.find((tool) => tool.schema.name === name)?.access === 'write',
-    recall: (digest) => recallText(host, digest),
+  const watch = workspace !== undefined && watches(named) ? await openWatch(workspace, host) : undefined;
+  const policies = openPolicies(named, {
+    access: (name) => tools.find((tool) => tool.schema.name === name)?.access,
+    watched: watch !== undefined,
   });
   let saying: Said | undefined;
   if (transcript.taskSent && transcript.answered !== undefined) {
-    const end = await policies.closing(await recallText(host, transcript.answered), heard);
+    const end = policies.closing(await recallText(host, transcript.answered), heard);
     if (end.do === 'complete') return { status: 'completed', answer: end.answer };
     saying = end;
   }
@@ -109,7 +117,8 @@ async function* runTurns({
   const conversation = await restore(transcript, session, host, model, task);
   const taskDigest = taskOf(heard) ?? conversation.digests.at(-1) ?? '';
   const toolbox = toolboxOf(session, tools, contexts);
-  const seat = { host, model, run: input.run, plans, cap: policies.cap };
+  const show = (given: GivenResult) => policies.result(given, heard);
+  const seat = { host, model, run: input.run, plans, show };
   for (const tool of tools) tool.attend?.(input.run);
   const toolBlock = session.projection.text === '' ? undefined : blobOf(session.projection.text);
   let turn = transcript.taskSent ? transcript.turn : 0;
@@ -128,20 +137,27 @@ async function* runTurns({
     if (batch !== undefined) {
       const outcome = await settleBatch(batch, conversation, toolbox, seat);
       if (outcome !== undefined) return outcome;
+      const { files, more } = (await watch?.changes()) ?? unchanged;
+      if (files.length > 0) host.note([{ type: 'workspace-change', turn, files, more }]);
       host.note([finishTurn(turn, batch.calls.length, host.clock.monotonicMs() - startedMs)]);
       yield { turn };
     }
-    if (transcript.taskSent || batch !== undefined) saying ??= policies.afterTurn(heard);
+    if (transcript.taskSent || batch !== undefined) {
+      const notes = policies.notes(heard);
+      if (notes.length > 0) host.note(notes);
+      saying ??= policies.afterTurn(heard);
+    }
     if (saying?.do === 'stop') return { status: 'failed', error: saying.error };
     if (saying !== undefined) {
       append(conversation, model.message({ role: 'user', text: saying.text }));
       if (saying.event !== undefined) host.note([saying.event]);
       saying = undefined;
     }
-    if (attemptsMade === 0 && lane === undefined && window !== undefined) {
-      const { earlier: all } = input;
-      const sofar = [...all.filter((event) => event.run !== input.run), ...heard];
-      await compact(conversation, window, sofar, { session, model, host, contexts, task: taskDigest });
+    if (attemptsMade === 0 && window !== undefined) {
+      const sofar = [...earlier.filter((event) => event.run !== input.run), ...heard];
+      const { finishing } = policies;
+      const place = { session, model, host, contexts, task: taskDigest, finishing };
+      await compact(conversation, window, sofar, place);
     }
     if (attemptsMade === 0) turn = numbers.next();
     startedMs = host.clock.monotonicMs();
@@ -163,17 +179,22 @@ async function* runTurns({
       host.spend({ outputBytes: Buffer.byteLength(asked.reply.message.text) });
       host.note([finishTurn(turn, 0, host.clock.monotonicMs() - startedMs)]);
       yield { turn };
-      const end = await policies.closing(asked.reply.message.text, heard);
+      const end = policies.closing(asked.reply.message.text, heard);
       if (end.do === 'complete') return { status: 'completed', answer: end.answer };
       saying = end;
     }
   }
 }
 
-/** Digest of the message that holds the task: the last of the run's first request. */
-function taskOf(events: readonly EventBody[]): string | undefined {
-  const first = events.find((event) => event.type === 'model-request');
-  return first?.type === 'model-request' ? first.add.at(-1) : undefined;
+const unchanged: WorkspaceChanges = { files: [], more: 0 };
+
+async function openWatch(workspace: string, host: Host): Promise<WorkspaceWatch | undefined> {
+  const watch = await watchWorkspace(workspace, generatedUsual);
+  if (watch === undefined) {
+    const text = `The workspace has more than ${entriesMax} files, so policies see changes of it only in what tools say.`;
+    host.note([{ type: 'notice', code: 'native.workspace-unwatched', text }]);
+  }
+  return watch;
 }
 
 /** The host, with all that is recorded through it told to a list too. */

@@ -1,5 +1,5 @@
 /** The conversation of a session, rebuilt from its events: the same bytes in the same order, and the calls still open. */
-import type { RunEvent } from '../protocol/events.ts';
+import type { EventBody, RunEvent } from '../protocol/events.ts';
 import type { ToolCall } from '../protocol/messages.ts';
 
 /** A batch of calls with those of its results that exist, in provider order. */
@@ -37,17 +37,24 @@ export interface Transcript {
 
 /**
  * The events of one conversation: the session's own where no lane is named, else that of a step of a plan in this run.
- * Events that belong to no turn are in each.
+ * Events that belong to no turn are in each; a compaction belongs to the conversation that it shortened.
  */
 export function laneEvents(events: readonly RunEvent[], run: string, lane?: string): readonly RunEvent[] {
   const lanes = new Map<string, string>();
   return events.filter((event) => {
     if (lane !== undefined && event.run !== run) return false;
+    if (event.type === 'session-compact') return event.lane === lane;
     if (!('turn' in event)) return true;
     const place = `${event.run} ${event.turn}`;
     if (event.type === 'turn-start' && event.lane !== undefined) lanes.set(place, event.lane);
     return lanes.get(place) === lane;
   });
+}
+
+/** Digest of the message that holds the task of a run: the last of the first request among its events. */
+export function taskOf(events: readonly EventBody[]): string | undefined {
+  const first = events.find((event) => event.type === 'model-request');
+  return first?.type === 'model-request' ? first.add.at(-1) : undefined;
 }
 
 /** Reduces a session's events, those of earlier runs first. `run` is the run at work now. */

@@ -10,6 +10,13 @@ import type { Usage } from './usage.ts';
 /** `rejected`: never executed, the model may mend it. `not-run`: provably nothing was sent; the result says why. */
 export type CallStatus = 'ok' | 'failed' | 'rejected' | 'denied' | 'unknown' | 'not-run';
 
+/** A result as policies compare it: a command that ran and ended badly is a failure, one that still runs is open. */
+export interface SeenResult {
+  readonly outcome: 'ok' | 'failed' | 'open';
+  /** Digest of what it said; of a failure without its numbers. */
+  readonly content: string;
+}
+
 /** True for a call that was executed, or may have been: only such a call counts against a budget. */
 export function didRun(status: CallStatus): boolean {
   return status === 'ok' || status === 'failed' || status === 'unknown';
@@ -137,6 +144,8 @@ export interface EventBodies {
     readonly bytes: number;
     readonly truncated: boolean;
     readonly elapsedMs: number;
+    /** Left out where no policy of the session looks at results. */
+    readonly seen?: SeenResult;
   };
   'effect-dispatch': CallPlace & {
     readonly tool: string;
@@ -261,8 +270,19 @@ export interface EventBodies {
     readonly tokensAfter: number;
     /** The context in which they can be looked into; null where the run has none. */
     readonly context: string | null;
+    /** As of `turn-start`: whose requests they left. */
+    readonly lane?: string;
   };
   'policy-speak': { readonly policy: string; readonly text: string };
+  /** What a policy that only annotates would have said, or why it would have ended the run. The model does not read it. */
+  'policy-note': { readonly policy: string; readonly would: 'speak' | 'stop'; readonly text: string };
+  /** What was changed in the workspace while the calls of a turn ran, by whatever: seen, not reported. */
+  'workspace-change': {
+    readonly turn: number;
+    /** Paths from the workspace, sorted; `more` others are not named. */
+    readonly files: readonly string[];
+    readonly more: number;
+  };
   /** What a person should know although the run goes on. */
   notice: { readonly code: string; readonly text: string };
   'cancel-request': { readonly by: string; readonly reason: string };
@@ -298,6 +318,8 @@ export interface EventBodies {
     readonly number: number;
     /** Null where no answer came. */
     readonly httpStatus: number | null;
+    /** The name under which its model answered; null where the answer names none or cannot be read. */
+    readonly modelSeen: string | null;
     readonly usage: Usage;
     /** Digest of the raw answer; null where none came. */
     readonly response: string | null;
@@ -318,8 +340,6 @@ export interface EventBodies {
     readonly usage: Usage;
     readonly budget: BudgetReport;
     readonly elapsedMs: number;
-    /** The name under which its model answered; null where the answer names none or cannot be read. */
-    readonly modelSeen: string | null;
   };
 }
 

@@ -52,6 +52,7 @@ export async function openHarness(
       contexts: givenContexts(origin),
       root: origin.root ?? 'loop',
       policies: (origin.policies ?? {}) as Policies,
+      workspace: origin.workspace,
       ...(origin.conversation === undefined ? {} : { compaction: origin.conversation }),
     }),
     secrets: [...model.secrets, ...code.secrets],

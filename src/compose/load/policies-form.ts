@@ -4,6 +4,13 @@ import { z } from 'zod';
 const some = z.int().min(1, 'a whole number above zero').optional();
 const any = z.int().min(0, 'a whole number of zero or more').optional();
 
+const mode = z
+  .enum(['armed', 'annotate'])
+  .optional()
+  .describe(
+    'armed unless given; annotate only records what it would have said. Always so in interactive sessions.',
+  );
+
 /** The form of `policies` in agent.yaml, and of a session's record of them. */
 export const policiesForm = z.strictObject({
   completion: z
@@ -18,11 +25,12 @@ export const policiesForm = z.strictObject({
     .optional()
     .describe('An answer is the end only if its last line is the token. Not in interactive sessions.'),
   starvation: z
-    .strictObject({ turns: some.describe('12 unless given.') })
+    .strictObject({ mode, turns: some.describe('12 unless given.') })
     .optional()
-    .describe('Speaks after so many turns in which no write succeeded. Not in interactive sessions.'),
+    .describe('Speaks after so many turns in which no write succeeded and nothing in the workspace changed.'),
   repetition: z
     .strictObject({
+      mode,
       nudge: some.describe('Equal calls in a row until it speaks; 3 unless given.'),
       check: some.describe('Until it asks for a check; 6 unless given.'),
       stop: some.describe('Until the run fails; 9 unless given.'),
@@ -33,6 +41,17 @@ export const policiesForm = z.strictObject({
     })
     .optional()
     .describe('Ends the same call with the same arguments again and again.'),
+  're-read': z
+    .strictObject({
+      generated: z
+        .array(z.string().regex(/^[^/]+\/?$/, 'a folder as name/, or the ending of a name'))
+        .optional()
+        .describe(
+          'Folders and endings of what builds write, which it passes over; a list of its own unless given.',
+        ),
+    })
+    .optional()
+    .describe('Notes below a result that the same read gave it before. Not in interactive sessions.'),
   'result-cap': z
     .strictObject({
       bytes: any.describe('Goes before the others; 0 is no cap.'),

@@ -27,7 +27,8 @@ export function taskText(
   return `${task}\n\nContexts of this session, whose content is not in this message. ${lookText(toolsShown)}\n${lines.join('\n')}`;
 }
 
-function lookText(toolsShown: readonly string[]): string {
+/** With which of the tools that a session shows a context can be looked into. */
+export function lookText(toolsShown: readonly string[]): string {
   const tools = contextTools.filter((tool) => toolsShown.includes(tool));
   return tools.length === 0
     ? 'Hand the name to a tool that takes a context.'

@@ -37,8 +37,8 @@ export interface SessionContexts {
     text: string,
     bytesMax: number,
   ): Promise<string>;
-  /** Keeps a part of the conversation under an alias. */
-  archive(alias: string, text: string): Promise<void>;
+  /** Keeps a part of a conversation and returns its alias, which no other part of this session has, whatever it is of. */
+  archive(text: string): Promise<string>;
   fault(ref: string): ContextError | undefined;
   reader(ref: string, signal: AbortSignal): ContextReader;
   close(): Promise<void>;
@@ -71,6 +71,7 @@ export async function openSessionContexts(options: SessionContextsOptions): Prom
     restoreKept(contexts, earlier, host);
     const changed = described.filter((one) => one.changed);
     const prefix = prefixOf(earlier, run);
+    let archived = lastArchived(earlier);
     return {
       task: (text) => taskText(text, described, toolsShown),
       laterTask: (text) => taskText(text, changed, toolsShown),
@@ -79,8 +80,11 @@ export async function openSessionContexts(options: SessionContextsOptions): Prom
         const body = await keepText(contexts, host, alias, text);
         return keptText(alias, body.metadata, text, toolsShown, bytesMax);
       },
-      async archive(alias, text) {
+      async archive(text) {
+        archived += 1;
+        const alias = `history_${archived}`;
         await keepText(contexts, host, alias, text);
+        return alias;
       },
       fault: (ref) => contexts.fault(ref),
       reader: (ref, signal) => contextReader(contexts, ref, signal),
@@ -167,6 +171,13 @@ function restoreKept(contexts: Contexts, earlier: readonly RunEvent[], host: Hos
 async function openKept(bytes: Buffer, host: Host): Promise<ContextBody> {
   const source = bytes.length <= memoryBytesMax ? memoryBytes(bytes) : await spillBytes(bytes);
   return openTextBody(source, openPace(host.clock, [host.signal]));
+}
+
+function lastArchived(earlier: readonly RunEvent[]): number {
+  const numbers = earlier.map((event) =>
+    event.type === 'context-register' ? Number(/^history_(\d+)$/.exec(event.alias)?.[1] ?? 0) : 0,
+  );
+  return numbers.reduce((most, number) => Math.max(most, number), 0);
 }
 
 // Turns are numbered anew in each run, and an alias must mean one result in the whole session.

@@ -4,10 +4,12 @@ import type { ErrorJson } from '../../errors.ts';
 import type { RunEvent } from '../../protocol/events.ts';
 import { isRecord } from '../../protocol/json.ts';
 import type { HarnessOutcome } from '../../protocol/outcome.ts';
+import { compact } from '../compaction.ts';
 import { append, recallText, restore } from '../conversation.ts';
+import { finishing } from '../policies/completion.ts';
 import { type Answered, askModel, filtered } from '../request.ts';
 import { halfCharacterAt } from '../tool/whole-text.ts';
-import { laneEvents, transcriptOf } from '../transcript.ts';
+import { laneEvents, taskOf, transcriptOf } from '../transcript.ts';
 import type { AcceptedPlan } from './check-plan.ts';
 import { PlanError } from './errors.ts';
 import { faultText, type PlanFault, Rejected } from './fault.ts';
@@ -40,12 +42,14 @@ export type Judged =
 export async function* decideRoot(
   work: Deciding,
 ): AsyncGenerator<{ readonly turn: number }, HarnessOutcome, void> {
-  const { input, session, host, parts, numbers, plans } = work;
+  const { input, session, host, parts, numbers, plans, contexts } = work;
   const { model, options } = parts;
   const inputs = inputsOf(input.task);
   const attemptsMax = parts.plans.attempts ?? 2;
-  const transcript = transcriptOf(laneEvents(input.earlier, input.run), input.run);
+  const earlier = laneEvents(input.earlier, input.run);
+  const transcript = transcriptOf(earlier, input.run);
   const conversation = await restore(transcript, session, host, model, question(work));
+  const task = taskOf(earlier.filter(({ run }) => run === input.run)) ?? conversation.digests.at(-1) ?? '';
   let attempts = attemptsIn(input.earlier, input.run);
   let turn = transcript.taskSent ? transcript.turn : 0;
   let openAttempts = transcript.taskSent ? transcript.openAttempts : 0;
@@ -55,6 +59,10 @@ export async function* decideRoot(
     return yield* carryOut(judge(await recallText(host, decided), plans, inputs), turn, work);
   for (;;) {
     if (openAttempts === 0) {
+      if (parts.compaction !== undefined) {
+        const place = { session, model, host, contexts, task, finishing: finishing(undefined) };
+        await compact(conversation, parts.compaction, earlier, place);
+      }
       turn = numbers.next();
       attempts += 1;
     }

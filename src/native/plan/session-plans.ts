@@ -51,8 +51,9 @@ export interface Looping {
     readonly model: Model;
     readonly tools: readonly Tool[];
     readonly options: RequestOptions;
-    /** Those of the session's own conversation; the lanes of a plan have none. */
+    /** Those of this conversation. */
     readonly policies?: Policies;
+    readonly workspace?: string | undefined;
     readonly compaction?: CompactionOptions | undefined;
   };
   readonly contexts: SessionContexts | undefined;
@@ -171,7 +172,13 @@ async function converse(
       capabilities,
     },
     host,
-    parts: { model: parts.model, tools: shown, options: withStepOptions(parts.options, options) },
+    parts: {
+      model: parts.model,
+      tools: shown,
+      options: withStepOptions(parts.options, options),
+      policies: stepPolicies(parts.policies),
+      compaction: parts.compaction,
+    },
     contexts: capabilities.includes('context') ? work.contexts : undefined,
     numbers,
     lane,
@@ -180,6 +187,12 @@ async function converse(
     const turn = await turns.next();
     if (turn.done) return turn.value;
   }
+}
+
+/** Who speaks to the model or ends a run speaks to the session's own conversation; how much of a result is shown holds for each. */
+function stepPolicies(policies: Policies = {}): Policies {
+  const cap = policies['result-cap'];
+  return cap === undefined ? {} : { 'result-cap': cap };
 }
 
 /** A step may ask for less than the session would; what it says of sampling takes the place of the session's. */

@@ -9,18 +9,21 @@ const call = (
   args = '{}',
   status: PolicyCall['status'] = 'ok',
   code: string | null = null,
-) => ({
+  content = '',
+): PolicyCall => ({
   tool,
   arguments: args,
   status,
   code,
-  message: null,
+  seen: status === undefined ? undefined : { outcome: status === 'ok' ? 'ok' : 'failed', content },
 });
 const turn = (...calls: PolicyCall[]): PolicyTurn => ({
   turn: 1,
   calls,
   answered: true,
   spoken: [],
+  noted: [],
+  touched: [],
   compactions: 0,
 });
 const times = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one);
@@ -35,6 +38,14 @@ describe('starvation', () => {
   const policy = starvation({ turns: 12, changes: (tool) => tool === 'write' });
   test('speaks after twelve turns without a change, and after twelve more', () => {
     expect(acts(policy, times(25, turn(call('read'))))).toEqual(['12 speak 1', '24 speak 1']);
+  });
+  test('begins anew with a change that was seen in the workspace, whatever made it', () => {
+    const turns = [
+      ...times(11, turn(call('read'))),
+      { ...turn(call('sh')), touched: ['a.ts'] },
+      ...times(12, turn(call('read'))),
+    ];
+    expect(acts(policy, turns)).toEqual(['24 speak 1']);
   });
   test('begins anew with a write that succeeded, and not with one that was tried', () => {
     const turns = [...times(11, turn(call('read'))), turn(call('write')), ...times(12, turn(call('read')))];
@@ -53,6 +64,13 @@ describe('repetition', () => {
       '9 stop 3',
     ]);
   });
+  test('counts from one again behind a stop', () => {
+    expect(acts(policy, times(18, turn(call('read')))).slice(3)).toEqual([
+      '12 speak 1',
+      '15 speak 3',
+      '18 stop 3',
+    ]);
+  });
   test('counts equal calls of one batch, and begins anew with another call', () => {
     expect(acts(policy, [turn(...times(4, call('read')))])).toEqual(['1 speak 1']);
     expect(
@@ -65,6 +83,30 @@ describe('repetition', () => {
   test('hints at each third failure of one kind, whatever was between', () => {
     const failing = turn(call('build', '{}', 'failed', 'tool.failed'));
     const turns = [failing, turn(call('read')), failing, turn(call('read', '{"b":1}')), failing];
+    expect(acts(policy, turns)).toEqual(['5 speak 2']);
+  });
+  test('takes failures for one kind only if they say the same and changed the same files', () => {
+    const failing = (content: string, ...touched: string[]) => ({
+      ...turn(call('build', '{}', 'failed', 'tool.failed', content)),
+      touched,
+    });
+    const between = turn(call('read'));
+    const told = [failing('x'), between, failing('y'), between, failing('x'), between, failing('x')];
+    expect(acts(policy, told)).toEqual(['7 speak 2']);
+    const touching = [
+      failing('x', 'a.ts'),
+      between,
+      failing('x', 'b.ts'),
+      between,
+      failing('x', 'a.ts'),
+      between,
+      failing('x', 'a.ts'),
+    ];
+    expect(acts(policy, touching)).toEqual(['7 speak 2']);
+  });
+  test('takes a command that ended badly for a failure, although it ran', () => {
+    const ran = { ...call('command_start'), seen: { outcome: 'failed' as const, content: 'x' } };
+    const turns = [turn(ran), turn(call('read')), turn(ran), turn(call('read')), turn(ran)];
     expect(acts(policy, turns)).toEqual(['5 speak 2']);
   });
 });
@@ -110,7 +152,7 @@ describe('idle-done', () => {
     ['output that goes nowhere', [call('file_write'), sh('npm test > /dev/null 2>&1')], true],
     [
       'a call without a result',
-      [call('file_write'), sh('npm test'), { ...call('x'), status: undefined }],
+      [call('file_write'), sh('npm test'), { ...call('x'), status: undefined, seen: undefined }],
       false,
     ],
   ])('with %s', (_what, calls, expected) => expect(done(...calls)).toBe(expected));
@@ -150,16 +192,28 @@ test('the turns of a run are read from its events', () => {
         elapsedMs: 1,
       },
       { type: 'policy-speak', policy: 'p', text: 'hm' },
+      { type: 'policy-note', policy: 'q', would: 'speak', text: 'hm' },
+      { type: 'workspace-change', turn: 1, files: ['a'], more: 0 },
       { type: 'turn-start', turn: 2 },
     ]),
   ).toEqual([
     {
       turn: 1,
-      calls: [{ tool: 't', arguments: '{"a":2,"b":[1]}', status: 'failed', code: 'x', message: 'd' }],
+      calls: [
+        {
+          tool: 't',
+          arguments: '{"a":2,"b":[1]}',
+          status: 'failed',
+          code: 'x',
+          seen: { outcome: 'failed', content: '' },
+        },
+      ],
       answered: true,
       spoken: ['p'],
+      noted: ['q'],
+      touched: ['a'],
       compactions: 0,
     },
-    { turn: 2, calls: [], answered: false, spoken: [], compactions: 0 },
+    { turn: 2, calls: [], answered: false, spoken: [], noted: [], touched: [], compactions: 0 },
   ]);
 });

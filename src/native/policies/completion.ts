@@ -14,6 +14,13 @@ export function completionTerms({ token }: CompletionOptions): string {
   return `When the task is finished, and only then, end your answer with a last line that is exactly ${token}, without anything before or behind it on that line.`;
 }
 
+/** How a finished task is ended, as words behind "if it is finished,"; without the contract an answer is enough. */
+export function finishing(completion: CompletionOptions | undefined): string {
+  return completion === undefined
+    ? 'give your final answer'
+    : `give your final answer with ${completion.token} as its last line`;
+}
+
 /** What is said to an answer without the token. It pushes to neither end. */
 export function completionChallenge({ token }: CompletionOptions): string {
   return `Your answer did not end with the line ${token}, so the task still counts as open. If it is not finished, go on with it. If you cannot go on, say plainly what is missing. If it is finished, give your answer again with ${token} as its last line.`;

@@ -1,6 +1,6 @@
 /** What the policies of a session look at: the turns of a run, as its events tell them. */
 import { canonicalJson } from '../../digest.ts';
-import type { CallStatus, EventBody } from '../../protocol/events.ts';
+import type { CallStatus, EventBody, SeenResult } from '../../protocol/events.ts';
 
 export interface PolicyCall {
   readonly tool: string;
@@ -9,8 +9,8 @@ export interface PolicyCall {
   /** Undefined while it has no result. */
   readonly status: CallStatus | undefined;
   readonly code: string | null;
-  /** Digest of the result's message. */
-  readonly message: string | null;
+  /** How it really ended, and what it said; undefined while it has no result. */
+  readonly seen: SeenResult | undefined;
 }
 
 export interface PolicyTurn {
@@ -20,6 +20,10 @@ export interface PolicyTurn {
   readonly answered: boolean;
   /** What was said to the model after this turn, by the name of the policy. */
   readonly spoken: readonly string[];
+  /** What was only noted of it, by the name of the policy. */
+  readonly noted: readonly string[];
+  /** What its calls changed in the workspace, where that is watched. */
+  readonly touched: readonly string[];
   /** How many compactions came before its end. */
   readonly compactions: number;
 }
@@ -31,6 +35,8 @@ export function policyTurns(events: readonly EventBody[]): readonly PolicyTurn[]
     calls: PolicyCall[];
     answered: boolean;
     spoken: string[];
+    noted: string[];
+    touched: readonly string[];
     compactions: number;
   }[] = [];
   let compactions = 0;
@@ -38,7 +44,15 @@ export function policyTurns(events: readonly EventBody[]): readonly PolicyTurn[]
     const at = turns.at(-1);
     switch (event.type) {
       case 'turn-start':
-        turns.push({ turn: event.turn, calls: [], answered: false, spoken: [], compactions });
+        turns.push({
+          turn: event.turn,
+          calls: [],
+          answered: false,
+          spoken: [],
+          noted: [],
+          touched: [],
+          compactions,
+        });
         break;
       case 'message-finish':
         if (at !== undefined) at.answered = true;
@@ -46,10 +60,10 @@ export function policyTurns(events: readonly EventBody[]): readonly PolicyTurn[]
       case 'tool-call':
         at?.calls.push({
           tool: event.tool,
-          arguments: plain(event.arguments),
+          arguments: plainArguments(event.arguments),
           status: undefined,
           code: null,
-          message: null,
+          seen: undefined,
         });
         break;
       case 'tool-result': {
@@ -59,12 +73,18 @@ export function policyTurns(events: readonly EventBody[]): readonly PolicyTurn[]
             ...call,
             status: event.status,
             code: event.code,
-            message: event.message,
+            seen: event.seen ?? { outcome: event.status === 'ok' ? 'ok' : 'failed', content: '' },
           };
         break;
       }
       case 'policy-speak':
         at?.spoken.push(event.policy);
+        break;
+      case 'policy-note':
+        at?.noted.push(event.policy);
+        break;
+      case 'workspace-change':
+        if (at?.turn === event.turn) at.touched = event.files;
         break;
       case 'session-compact':
         compactions += 1;
@@ -76,7 +96,8 @@ export function policyTurns(events: readonly EventBody[]): readonly PolicyTurn[]
   return turns;
 }
 
-function plain(text: string): string {
+/** Arguments without white space and in one order of keys, so that equal ones are one text. */
+export function plainArguments(text: string): string {
   try {
     return canonicalJson(JSON.parse(text));
   } catch {

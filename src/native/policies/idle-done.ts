@@ -26,10 +26,11 @@ export function idleDone(turns: readonly PolicyTurn[], options: IdleDoneOptions)
   if ((turns.at(-1)?.compactions ?? 0) < compactions) return false;
   const calls = turns.flatMap((turn) => turn.calls);
   if (calls.some(({ status }) => status === undefined)) return false;
+  // A command that ended badly may have written before that.
   const lastChange = calls.findLastIndex((call) => call.status === 'ok' && isChange(call, options));
   if (lastChange < 0) return false;
   const lastCheck = calls.findLast((call, at) => at > lastChange && isCheck(call, options));
-  return lastCheck?.status === 'ok';
+  return lastCheck?.seen?.outcome === 'ok';
 }
 
 function isChange(call: PolicyCall, { changes, command }: IdleDoneOptions): boolean {
