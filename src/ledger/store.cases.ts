@@ -357,6 +357,11 @@ export function storeCases(name: string, open: (clock: Clock) => Store): void {
         await expect(store.append(a, [notice('x')])).rejects.toEqual(code('ledger.no-run'));
       });
 
+      test('has no torn end where nothing was torn', async () => {
+        await begin(store);
+        expect(await store.torn()).toEqual([]);
+      });
+
       test('what was forgotten cannot be written again under an old lease, even where its name comes back', async () => {
         const before = await store.namespace();
         const old = await begin(store);

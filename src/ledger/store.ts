@@ -28,6 +28,15 @@ export interface Namespace {
   readonly epoch: number;
 }
 
+/** An end of the store's journal that was no whole record and was left out: its writer was killed, or the disk lost it. */
+export interface TornTail {
+  /** When it was found, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly bytes: number;
+  /** `torn`: a record that was not written to its end. */
+  readonly found: 'torn' | 'zeros';
+}
+
 export interface RunFilter {
   readonly session?: string;
   readonly agent?: string;
@@ -46,6 +55,8 @@ export interface RunFilter {
 export interface Store {
   readonly name: string;
   namespace(): Promise<Namespace>;
+  /** All that was ever found so, oldest first. What stands before it is whole, and what was written after it too. */
+  torn(): Promise<readonly TornTail[]>;
   createSession(session: SessionRecord, blobs: readonly StoredBlob[]): Promise<void>;
   session(id: string): Promise<SessionRecord | undefined>;
   createRun(run: RunRecord): Promise<void>;

@@ -11,6 +11,7 @@ import { checkGuarantees } from './guarantees.ts';
 import { lostWorkMs } from './lease.ts';
 import type { RunSeat } from './seat.ts';
 import { changedNotice, damaged, narrowed, openRecorded, readText } from './session.ts';
+import { resumePoint, tornFor, tornText } from './torn.ts';
 import type { RunWork } from './work.ts';
 
 export interface ContinueRequest extends RunSeat {
@@ -48,6 +49,8 @@ export async function continued(
   );
   const changed = request.promptNow !== null && request.promptNow !== opened.record.prompt;
   if (changed) notices.push(changedNotice(record.session));
+  const after = resumePoint(runEvents) ?? start;
+  notices.push(...tornFor(runEvents, await store.torn()).map((tail) => tornText(tail, after)));
   return {
     ...request,
     run: record.id,

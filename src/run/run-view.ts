@@ -1,6 +1,6 @@
 /** A run as its record tells it: one value that `writ runs show` draws for people or prints as JSON. */
 import type { ErrorJson } from '../errors.ts';
-import type { Store } from '../ledger/store.ts';
+import type { Store, TornTail } from '../ledger/store.ts';
 import type { BudgetReport } from '../protocol/budget.ts';
 import type { Receipt } from '../protocol/delivery.ts';
 import type { Inheritance, RunEvent } from '../protocol/events.ts';
@@ -22,6 +22,7 @@ import {
   usageOf,
 } from './derive.ts';
 import { type MeterView, meterOf } from './meter-view.ts';
+import { type ResumePoint, resumePoint, tornFor } from './torn.ts';
 import { type EffectDecisionKind, type UnsettledEffect, unsettledOf } from './unsettled.ts';
 
 export interface ApprovalView {
@@ -149,6 +150,10 @@ export interface RunView {
   readonly children?: readonly ChildView[];
   /** The run of which it is a child; left out where it is none. */
   readonly parent?: string;
+  /** The newest event of a run that waits or was interrupted: it goes on behind it. */
+  readonly goesOnAfter?: ResumePoint;
+  /** Ends of the ledger's journal that were no whole record, and may have held events of this run; left out for none. */
+  readonly torn?: readonly TornTail[];
   /** Of an outside program: what was delivered to it, and its own name for the session. Null while it is not known. */
   readonly outside?: {
     readonly receipt: Receipt;
@@ -190,9 +195,19 @@ export async function readRunView(store: Store, run: RunRecord, session: Session
     unsettled: unsettledNow(events, held),
     notices: events.flatMap((event) => (event.type === 'notice' ? [event.text] : [])),
     ...(run.parent === null ? {} : { parent: run.parent }),
+    ...(held || finish !== undefined ? {} : goesOn(events, await store.torn())),
     ...(await childViews(store, events)),
     ...outsideOf(events),
   };
+}
+
+function goesOn(
+  events: readonly RunEvent[],
+  tails: readonly TornTail[],
+): Pick<RunView, 'goesOnAfter' | 'torn'> {
+  const goesOnAfter = resumePoint(events);
+  const torn = tornFor(events, tails);
+  return { ...(goesOnAfter === undefined ? {} : { goesOnAfter }), ...(torn.length === 0 ? {} : { torn }) };
 }
 
 async function childViews(store: Store, events: readonly RunEvent[]): Promise<Pick<RunView, 'children'>> {

@@ -10,6 +10,7 @@ import type {
   RunView,
   TurnView,
 } from '../../run/run-view.ts';
+import { tornText } from '../../run/torn.ts';
 import { errorText } from '../report-error.ts';
 import type { OpenedStore } from '../run/open-store.ts';
 import { unsettledLines } from './draw-unsettled.ts';
@@ -289,9 +290,18 @@ function nextLines(view: RunView, { commandFor, resume }: DrawOptions): string[]
     return [
       '',
       'Nobody is at work on this run, and it has no end.',
+      ...goesOnLines(view),
       `  go on: ${resume.text}`,
       ...(resume.command ? [`  end:   ${commandFor('runs', 'cancel', view.run)}`] : []),
     ];
   if (view.state === 'running') return ['', `cancel: ${commandFor('runs', 'cancel', view.run)}`];
   return [];
+}
+
+/** From where it goes on, and what behind that was left out. */
+function goesOnLines({ goesOnAfter, torn = [] }: RunView): string[] {
+  if (goesOnAfter === undefined) return [];
+  const { seq, type } = goesOnAfter;
+  if (torn.length === 0) return [`  it goes on after event ${seq} (${type})`];
+  return torn.map((tail) => `  ${tornText(tail, goesOnAfter)}`);
 }

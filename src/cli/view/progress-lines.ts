@@ -46,7 +46,7 @@ function lineOf(event: RunEvent): string | undefined {
     case 'run-start':
       return `${event.run} · ${event.agent} on ${event.model ?? event.harness} · prompt ${shortDigest(event.prompt)}`;
     case 'run-resume':
-      return `${event.run} goes on`;
+      return `${event.run} goes on after event ${event.seq - 1}`;
     case 'turn-start':
       return `turn ${event.turn}`;
     case 'tool-call':

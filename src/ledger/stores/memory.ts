@@ -58,6 +58,11 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
       return namespace;
     },
 
+    async torn() {
+      isOpen();
+      return [];
+    },
+
     async createSession(session, given) {
       isOpen();
       const text = recordText(session);

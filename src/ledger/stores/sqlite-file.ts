@@ -20,6 +20,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { systemCode } from '../../errors.ts';
 import { LedgerError } from '../errors.ts';
 import { ledgerMark } from '../mark.ts';
+import { noteTornTail } from './torn-tail.ts';
 
 const schemaVersion = 1;
 
@@ -48,7 +49,11 @@ const namespace = `
  * Opens the ledger file, after making it with its folder where there is none. Throws `ledger.not-a-ledger`,
  * `ledger.newer-schema`, `ledger.damaged` or `ledger.unwritable`; whatever stood at the path is then as it was.
  */
-export function openLedgerFile(given: string, busyMs: number, token: string): DatabaseSyncInstance {
+export function openLedgerFile(
+  given: string,
+  busyMs: number,
+  { token, now }: { readonly token: string; readonly now: number },
+): DatabaseSyncInstance {
   const path = resolve(given);
   let db: DatabaseSyncInstance | undefined;
   try {
@@ -61,6 +66,8 @@ export function openLedgerFile(given: string, busyMs: number, token: string): Da
     db.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma secure_delete = on');
     // Digests fall anywhere in their index: with SQLite's usual 2 MB and 1,000 pages, every few runs read and write it anew.
     db.exec('pragma cache_size = -16000; pragma wal_autocheckpoint = 4000');
+    noteTornTail(db, path, now);
+    db.exec(`pragma busy_timeout = ${busyMs}`);
     nameIt(db, token);
     // From here on a lock is waited for by the callers, because SQLite's own waiting stops the whole process.
     db.exec('pragma busy_timeout = 0');

@@ -11,6 +11,7 @@ import type { Namespace, Store, StoredBlob } from '../store.ts';
 import { type GroupCommit, groupCommit } from './group-commit.ts';
 import { openLedgerFile, openLedgerFileToRead, storeFault } from './sqlite-file.ts';
 import { prepareAll, type Statements } from './sqlite-statements.ts';
+import { tornTails } from './torn-tail.ts';
 
 export interface SqliteStoreOptions {
   /** Made with its folder where it does not exist. */
@@ -86,6 +87,11 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       const row: Namespace | undefined = await read((sql) => sql.namespace.get());
       if (row === undefined) throw new TypeError('A ledger has one namespace.');
       return { id: row.id, epoch: row.epoch };
+    },
+
+    async torn() {
+      const { group, db } = open();
+      return group.read(() => tornTails(db));
     },
 
     async createSession(session, blobs) {
@@ -241,7 +247,9 @@ function emptyJournal(db: DatabaseSyncInstance): void {
 }
 
 function connect({ path, clock, busyMs, readOnly }: Required<SqliteStoreOptions>): Connection {
-  const db = readOnly ? openLedgerFileToRead(path, busyMs) : openLedgerFile(path, busyMs, clock.id('ledger'));
+  const db = readOnly
+    ? openLedgerFileToRead(path, busyMs)
+    : openLedgerFile(path, busyMs, { token: clock.id('ledger'), now: clock.now() });
   const fault = (error: unknown) => storeFault(error, path);
   const heads = new Map<string, HeadRow>();
   try {
