@@ -45,7 +45,7 @@ async function bareScan(path, { pattern, regex }) {
 function program(name, expression) {
   if (spawnSync(name, ['--version']).error !== undefined) return undefined;
   return (path, { pattern, regex }) => {
-    const { stdout } = spawnSync(name, [regex ? expression : '-F', '-c', pattern, path], {
+    const { stdout } = spawnSync(name, ['-c', regex ? expression : '-F', pattern, path], {
       encoding: 'utf8',
     });
     return Number(stdout.trim());
