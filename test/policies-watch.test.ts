@@ -143,6 +143,15 @@ describe('a read that gives the same again', () => {
     await one.resume(died.run);
     expect(results(one)[1]).toContain('[Unchanged: turn 1');
   });
+  test('is not told of a tool that is there to be asked again', async () => {
+    const one = await opened({
+      tools: [{ ...read(), schema: { ...read().schema, name: 'command_read' } }],
+      policies: { 're-read': {} },
+      script: [step('command_read', { path: 'a' }), step('command_read', { path: 'a' }), end],
+    });
+    await one.run('go');
+    expect(results(one)).toEqual(['text of a', 'text of a']);
+  });
   test('says nothing where the policy is not named, or other generated paths are', async () => {
     const unnamed = await opened({ script: reading('a', 'a') });
     await unnamed.run('go');
@@ -196,8 +205,9 @@ describe('breakers that annotate', () => {
       script: same(2),
     });
     const died = await run('go', {
-      store: dying(store, (_, event) => event.type === 'model-request' && event.turn === 3),
+      store: dying(store, (_, event) => event.type === 'turn-start' && event.turn === 3),
     });
+    expect(of(await store.events(died.run), 'policy-note')).toHaveLength(1);
     await resume(died.run);
     expect(of(await store.events(died.run), 'policy-note')).toHaveLength(1);
   });

@@ -2,6 +2,10 @@
 import { type ErrorExtra, type ErrorTable, WritError } from '../errors.ts';
 
 export const nativeErrors = {
+  'native.stalled-in-tool': {
+    kind: 'failed',
+    about: 'An answer stood still in which the provider had begun to run a tool of its own.',
+  },
   'native.tool-name-clash': { kind: 'input', about: 'Two tools of one session bear the same name.' },
   'native.message-lost': {
     kind: 'failed',

@@ -40,6 +40,7 @@ export const bytesPerToken = 3;
 const stalls: ReadonlySet<string> = new Set(['model.no-answer', 'model.stalled']);
 
 export type Answered = Extract<ModelReply, { ok: true }>;
+type Failed = Extract<ModelReply, { ok: false }>;
 export type Asked =
   /** `event` and `blob` are not recorded yet: they go into one write with what the answer leads to. */
   | { readonly kind: 'answered'; readonly reply: Answered; readonly event: EventBody; readonly blob: Blob }
@@ -85,16 +86,32 @@ export async function askModel(asking: Asking, attemptsMade: number): Promise<As
     if (reply.ok) {
       return answered(turn, attempt, reply);
     }
-    // Only text can be lost by it: calls begin when an answer is whole. A cancel has another code.
-    const again = stalls.has(reply.error.code) && stallsLeft > 0;
-    if (again) stallsLeft -= 1;
-    const fault = again ? { ...reply, retryable: true } : reply;
+    const stalled = stalls.has(reply.error.code);
+    const fault = stalled ? stallFault(reply, stallsLeft) : reply;
+    if (stalled) stallsLeft -= 1;
     const wait = retryWait(fault, attempt - attemptsMade, options, host.clock.random());
-    await recordFault(host, turn, attempt, reply, wait.ms);
+    await recordFault(host, turn, attempt, fault, wait.ms);
     if (host.signal.aborted) return ended('cancelled', cancelled());
-    if (wait.ms === null) return ended('failed', wait.error ?? reply.error);
+    if (wait.ms === null) return ended('failed', wait.error ?? fault.error);
     await host.clock.sleep(wait.ms, host.signal);
   }
+}
+
+/**
+ * An answer that stood still, as the fault that it is. To ask again loses text alone, because our calls begin when an
+ * answer is whole; a tool that the provider itself had begun may have acted, and would be run a second time.
+ */
+function stallFault(reply: Failed, stallsLeft: number): Failed {
+  if (reply.began === undefined) return stallsLeft > 0 ? { ...reply, retryable: true } : reply;
+  const error = new NativeError(
+    'native.stalled-in-tool',
+    `The provider had begun to run its own tool '${reply.began.slice(0, 64)}', and the answer stood still; what the tool did is not known. ${reply.error.message}`,
+    {
+      next: 'Look at what the tool may have done, then give the task again.',
+      details: { tool: reply.began.slice(0, 64), fault: reply.error },
+    },
+  );
+  return { ...reply, error: error.toJSON(), retryable: false };
 }
 
 function ended(status: 'failed' | 'cancelled', error: ErrorJson): Asked {
@@ -248,7 +265,7 @@ async function recordFault(
   host: Host,
   turn: number,
   attempt: number,
-  reply: Exclude<ModelReply, { ok: true }>,
+  reply: Failed,
   retryInMs: number | null,
 ) {
   const response = reply.raw === null ? null : sha256(reply.raw);
@@ -275,7 +292,7 @@ async function recordFault(
  * cap; a longer one ends the run with that wait in the message, because a shorter one would only be refused again.
  */
 function retryWait(
-  reply: Exclude<ModelReply, { ok: true }>,
+  reply: Failed,
   attemptsNow: number,
   options: RequestOptions,
   random: number,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EventBody, RunEvent } from '../protocol/events.ts';
 import { noUsage } from '../protocol/usage.ts';
-import { transcriptOf } from './transcript.ts';
+import { laneEvents, transcriptOf } from './transcript.ts';
 
 function eventsOf(run: string, bodies: readonly EventBody[]): RunEvent[] {
   return bodies.map((body, i) => ({ ...body, run, seq: i + 1, at: i, epoch: 1 }));
@@ -123,4 +123,34 @@ test('the next run of a session begins at turn 0; a call of the earlier one that
     taskSent: false,
     batch: undefined,
   });
+});
+
+test('a lane has its own turns and compactions, and none of the session or of another lane', () => {
+  const compacted = (summary: string, lane?: string): EventBody => ({
+    type: 'session-compact',
+    keep: 1,
+    dropped: 1,
+    summary,
+    tokensBefore: 2,
+    tokensAfter: 1,
+    context: null,
+    ...(lane === undefined ? {} : { lane }),
+  });
+  const events = eventsOf('r1', [
+    { type: 'turn-start', turn: 1 },
+    compacted('own'),
+    { type: 'turn-start', turn: 2, lane: 'plan#0' },
+    compacted('of 0', 'plan#0'),
+    { type: 'turn-start', turn: 3, lane: 'plan#1' },
+    compacted('of 1', 'plan#1'),
+  ]);
+  const of = (lane?: string) =>
+    laneEvents(events, 'r1', lane).map((event) =>
+      event.type === 'session-compact' ? event.summary : event.type === 'turn-start' ? event.turn : '',
+    );
+  expect([of(), of('plan#0'), of('plan#1')]).toEqual([
+    [1, 'own'],
+    [2, 'of 0'],
+    [3, 'of 1'],
+  ]);
 });

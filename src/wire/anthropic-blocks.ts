@@ -30,6 +30,12 @@ export class ContentBlocks {
     return this.#blocks.length === 0;
   }
 
+  /** The first tool that the provider itself has begun to run. */
+  get began(): string | null {
+    const block = this.#blocks.find(({ type }) => type === 'server_tool_use' || type === 'mcp_tool_use');
+    return block === undefined ? null : textOf(block.start.name) || block.type;
+  }
+
   /** A block begins, with as much in it as the server likes. Returns what of it may be shown. */
   start(index: unknown, start: unknown): WireDelta | undefined {
     if (!isRecord(start)) return undefined;

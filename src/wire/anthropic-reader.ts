@@ -32,6 +32,10 @@ export class MessagesReader implements WireReader {
     return this.#stopped || this.#fault !== null || this.#response.unreadable !== null;
   }
 
+  get began(): string | null {
+    return this.#blocks.began;
+  }
+
   push(chunk: Uint8Array): readonly WireDelta[] {
     this.#deltas = [];
     this.#response.push(chunk);

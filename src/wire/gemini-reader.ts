@@ -47,6 +47,10 @@ export class GeminiReader implements WireReader {
     return wrong || (this.#reason !== null && this.#usage !== unknownUsage);
   }
 
+  get began(): string | null {
+    return this.#parts.some((part) => 'executableCode' in part) ? 'code_execution' : null;
+  }
+
   push(chunk: Uint8Array): readonly WireDelta[] {
     this.#deltas = [];
     this.#response.push(chunk);

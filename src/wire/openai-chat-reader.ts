@@ -40,6 +40,9 @@ export class ChatReader implements WireReader {
     return this.#response.marked || unusable;
   }
 
+  // The protocol has no word for a tool that runs behind it.
+  readonly began = null;
+
   push(chunk: Uint8Array): readonly WireDelta[] {
     this.#deltas = [];
     this.#response.push(chunk);

@@ -17,6 +17,15 @@ interface Item {
   arguments: string;
 }
 
+/** Calls that the provider makes itself; those of our tools have other types. */
+const providerCalls: ReadonlySet<string> = new Set([
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+  'image_generation_call',
+  'mcp_call',
+]);
+
 const ends = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
 /** Where it ends: with the event that holds the whole response. Without it the answer was cut. */
@@ -38,6 +47,13 @@ export class ResponsesReader implements WireReader {
 
   get finished(): boolean {
     return this.#ended || this.#fault !== null || this.#response.unreadable !== null || this.#tooMany;
+  }
+
+  get began(): string | null {
+    const item = [...this.#items.values()].find(({ type }) => providerCalls.has(type));
+    if (item === undefined) return null;
+    const { name } = item.source;
+    return typeof name === 'string' && name !== '' ? name : item.type.replace(/_call$/, '');
   }
 
   push(chunk: Uint8Array): readonly WireDelta[] {

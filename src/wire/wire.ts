@@ -49,6 +49,8 @@ export interface WireReader {
    * reads may then wait a moment for the connection to end, but need not.
    */
   readonly finished: boolean;
+  /** The tool that the provider itself has begun to run in this answer; null for none. To ask again could run it twice. */
+  readonly began: string | null;
   end(): WireEnd;
 }
 

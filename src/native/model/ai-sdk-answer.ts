@@ -28,6 +28,8 @@ export class SdkAnswer {
   /** What the SDK said went wrong inside the stream. */
   error: { readonly value: unknown } | null = null;
   finish: LanguageModelV3FinishReason | null = null;
+  /** The tool that the provider itself has begun to run. */
+  began: string | null = null;
   modelSeen: string | null = null;
   requestId: string | null = null;
   #usage: LanguageModelV3Usage | null = null;
@@ -61,9 +63,15 @@ export class SdkAnswer {
       case 'reasoning-delta':
       case 'reasoning-end':
         return this.#text('reasoning', part);
+      case 'tool-input-start':
+        if (part.providerExecuted === true) this.began ??= part.toolName;
+        return undefined;
       case 'tool-call':
         // What the provider ran by itself is no call of ours; nobody asked for such a tool.
-        if (part.providerExecuted === true) return undefined;
+        if (part.providerExecuted === true) {
+          this.began ??= part.toolName;
+          return undefined;
+        }
         this.#calls.push({ id: part.toolCallId, name: part.toolName, arguments: part.input });
         this.#parts.push(withOptions({ type: 'tool-call' }, part.providerMetadata));
         return undefined;

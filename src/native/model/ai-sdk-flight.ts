@@ -136,6 +136,7 @@ export class SdkFlight {
       raw: this.#dispatched === 'yes' ? answer.raw() : null,
       retryable: fault.retryable,
       retryAfterMs: null,
+      ...(answer.began === null ? {} : { began: answer.began }),
       warnings: answer.warnings,
     };
   }

@@ -164,8 +164,10 @@ class Sender {
       return this.#failed(done, unreadable, unknownUsage);
     const end = answer.end();
     const usage = priceUsage(end.usage, this.#options.price);
-    if (done.end.how !== 'whole')
-      return this.#failed(done, exchangeFault(this.#asked, done, this.#limits), usage);
+    if (done.end.how !== 'whole') {
+      const reply = this.#failed(done, exchangeFault(this.#asked, done, this.#limits), usage);
+      return answer.began === null ? reply : { ...reply, began: answer.began };
+    }
     if (end.kind !== 'message') return this.#failed(done, answerFault(this.#asked, end), usage);
     return {
       ok: true,
@@ -181,7 +183,7 @@ class Sender {
     };
   }
 
-  #failed(done: Exchange, fault: Fault, usage: Usage): ModelReply {
+  #failed(done: Exchange, fault: Fault, usage: Usage): Extract<ModelReply, { ok: false }> {
     return {
       ok: false,
       error: cleanError(fault.error.toJSON(), this.#redact),
@@ -209,6 +211,10 @@ class Answer {
   push(chunk: Uint8Array): boolean {
     for (const delta of this.#reader.push(chunk)) this.#tell(delta);
     return this.#reader.finished;
+  }
+
+  get began(): string | null {
+    return this.#reader.began;
   }
 
   end(): WireEnd {

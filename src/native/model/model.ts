@@ -41,6 +41,8 @@ export type ModelReply =
       readonly retryable: boolean;
       /** What the provider asked for; null where it said nothing. */
       readonly retryAfterMs: number | null;
+      /** The tool that the provider itself had begun to run; left out where there was none. */
+      readonly began?: string;
       readonly warnings?: readonly string[];
     };
 
