@@ -2,62 +2,93 @@
 import { verifiedLines } from '../dist/cli/harness/verified-lines.js';
 import { verifyHarness } from '../dist/deliver/verify/verify.js';
 import { behaviour } from './behaviour.mjs';
-import { modelsOf } from './programs.mjs';
+import { statesOf } from './programs.mjs';
 
 // Sizes hold paths and dates of the machine, and what it has installed; where a text lands and what suffers does not.
 const ofTheMachine = ['residue.bytes', 'builtInBytes'];
 
-/** `quick` takes the first model alone, and fewer texts and ends. */
+/** `quick` takes the first state alone, and fewer texts and ends. */
 export async function measure(options, quick) {
   const { adapter } = options;
-  const [model, ...others] = modelsOf(adapter.name);
+  const [first, ...others] = statesOf(adapter.name);
   const from = performance.now();
-  const report = await verifyHarness({ ...options, model, depth: quick ? 'short' : 'full' });
-  const ends = await behaviour({ ...options, model, version: report.version }, quick);
+  const report = await verifyHarness({ ...options, ...first, depth: quick ? 'short' : 'full' });
+  const ends = await behaviour({ ...options, model: first.model, version: report.version }, quick);
   const known = report.intents.flatMap(({ cells }) => cells);
   const families = [];
-  for (const other of quick ? [] : others)
-    families.push(
-      await familyOf(await verifyHarness({ ...options, model: other, known, depth: 'cells' }), other),
-    );
+  for (const state of quick ? [] : others) families.push(await measureState(options, state, known));
   const seconds = Math.round((performance.now() - from) / 1000);
-  const linesOf = (drift) => [
-    verifiedLines({ status: 'measured', harness: adapter.name, report: { ...report, drift } }, true).trim(),
-    ...families.map(familyLine),
-    ...Object.entries(ends).map(endLine),
-    `  (${seconds} s)`,
-  ];
-  const date = new Date(options.clock.now()).toISOString().slice(0, 10);
-  const on = `${date}, ${process.platform}-${process.arch}, Node ${process.versions.node}`;
+  const whole = { ...report, behaviour: ends, families, seconds };
   return {
-    shown: linesOf(report.drift).join('\n'),
-    // What is kept ships, so that it differs from nothing; where the program stood on this machine says nothing of it.
-    report: {
-      ...{ ...report, program: adapter.program, drift: [], on, families, behaviour: ends },
-      lines: linesOf([]).join('\n'),
-    },
+    shown: linesOf(whole),
+    report: kept(options, whole),
     cells: [...known, ...families.flatMap(({ cells }) => cells)],
     faults: [
       ...report.faults,
-      ...families.flatMap(({ modelFamily, faults }) => faults.map((fault) => `${modelFamily}: ${fault}`)),
+      ...familyFaults(families),
       ...endFaults(ends),
       ...(quick ? report.drift.filter(({ field }) => !ofTheMachine.includes(field)).map(driftFault) : []),
     ],
   };
 }
 
-function familyOf({ modelFamily, intents, faults }, model) {
-  return { modelFamily, model, cells: intents.flatMap(({ cells }) => cells), faults };
+/** The states that a kept measurement of the same version has not, added to it. */
+export async function measureMissing(options, before) {
+  const known = before.intents.flatMap(({ cells }) => cells);
+  const there = [before, ...before.families].map(({ modelFamily, authMode }) => `${modelFamily} ${authMode}`);
+  const missing = statesOf(options.adapter.name).filter(
+    ({ model, authMode }) => !there.includes(`${options.adapter.family(model)} ${authMode}`),
+  );
+  const added = [];
+  for (const state of missing) added.push(await measureState(options, state, known));
+  const whole = { ...before, families: [...before.families, ...added] };
+  return {
+    shown: [before.harness, ...added.map(familyLine)].join('\n'),
+    report: { ...whole, lines: linesOf(whole) },
+    cells: [...known, ...whole.families.flatMap(({ cells }) => cells)],
+    faults: familyFaults(added),
+  };
 }
 
-function familyLine({ modelFamily, model, cells }) {
+async function measureState(options, { model, authMode }, known) {
+  const report = await verifyHarness({ ...options, model, authMode, known, depth: 'cells' });
+  const { modelFamily, intents, faults } = report;
+  return { modelFamily, authMode, model, cells: intents.flatMap(({ cells }) => cells), faults };
+}
+
+// What is kept ships, so that it differs from nothing; where the program stood on this machine says nothing of it.
+function kept({ adapter, clock }, whole) {
+  const date = new Date(clock.now()).toISOString().slice(0, 10);
+  const on = `${date}, ${process.platform}-${process.arch}, Node ${process.versions.node}`;
+  const report = { ...whole, program: adapter.program, drift: [], on };
+  return { ...report, lines: linesOf(report) };
+}
+
+function linesOf(whole) {
+  const { harness, families, behaviour: ends, seconds } = whole;
+  return [
+    verifiedLines({ status: 'measured', harness, report: whole }, true).trim(),
+    ...families.map(familyLine),
+    ...Object.entries(ends).map(endLine),
+    `  (${seconds} s)`,
+  ].join('\n');
+}
+
+function familyFaults(families) {
+  return families.flatMap(({ modelFamily, authMode, faults }) =>
+    faults.map((fault) => `${modelFamily}, ${authMode}: ${fault}`),
+  );
+}
+
+function familyLine({ modelFamily, authMode, model, cells }) {
   const builtIn = cells.find(({ builtInBytes }) => builtInBytes !== null)?.builtInBytes ?? 'unknown';
   const beside = cells
     .filter(({ fidelity }) => fidelity === 'base')
     .map(
       ({ intent, residue, delivered }) => `${intent} ${delivered ? `${residue.bytes} B` : 'NOT DELIVERED'}`,
     );
-  return `  ${model ?? 'its own model'} (${modelFamily}): ${builtIn} bytes of its own; beside ${beside.join(', ')}`;
+  const login = authMode === 'login' ? ', logged in' : '';
+  return `  ${model ?? 'its own model'} (${modelFamily}${login}): ${builtIn} bytes of its own; beside ${beside.join(', ')}`;
 }
 
 function driftFault({ intent, fidelity, field, was, is }) {

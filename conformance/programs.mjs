@@ -7,31 +7,36 @@ import { fileURLToPath } from 'node:url';
 /** Of this folder. */
 export const here = fileURLToPath(new URL('.', import.meta.url));
 
+// Of programs that any vendor's model can be named to.
+const servers = ['m1', 'gpt-5.2', 'claude-sonnet-5', 'claude-opus-4-8', 'gemini-2.5-pro', 'qwen3-coder-plus'];
+
 const platform = `${process.platform}-${process.arch}`;
 
 // Two come as a platform's own binary: their install scripts would only copy it. Each model stands for a family of which
-// the program makes a prompt of its own, null for the program's own choice. The first is measured wholly.
+// the program makes a prompt of its own, null for the program's own choice. The first is measured wholly; `login` is
+// measured with the program's own choice.
 const programs = {
   'claude-code': {
     package: '@anthropic-ai/claude-code',
     paths: [`@anthropic-ai/claude-code-${platform}/claude`],
     models: [null, 'claude-opus-4-8', 'claude-sonnet-5', 'claude-haiku-4-5', 'm1'],
+    login: true,
   },
-  codex: { package: '@openai/codex', paths: ['.bin/codex'], models: [null, 'gpt-5.2', 'm1'] },
+  codex: { package: '@openai/codex', paths: ['.bin/codex'], models: [null, 'gpt-5.2', 'm1'], login: true },
   gemini: {
     package: '@google/gemini-cli',
     paths: ['.bin/gemini'],
-    models: ['gemini-2.5-pro', 'gemini-2.5-flash', 'm1'],
+    models: ['gemini-2.5-pro', 'gemini-2.5-flash', 'm1', null],
   },
   opencode: {
     package: 'opencode-ai',
     paths: [`opencode-${platform}/bin/opencode`, `opencode-${platform}-baseline/bin/opencode`],
-    models: ['m1', 'gpt-5.2', 'claude-sonnet-5', 'claude-opus-4-8', 'gemini-2.5-pro', 'qwen3-coder-plus'],
+    models: [...servers, null],
   },
   pi: {
     package: '@mariozechner/pi-coding-agent',
     paths: ['.bin/pi'],
-    models: ['m1', 'gpt-5.2', 'claude-sonnet-5', 'claude-opus-4-8', 'gemini-2.5-pro', 'qwen3-coder-plus'],
+    models: [...servers, null],
   },
   'qwen-code': {
     package: '@qwen-code/qwen-code',
@@ -43,7 +48,12 @@ const programs = {
 /** The names of all that are pinned. */
 export const pinned = Object.keys(programs);
 
-export const modelsOf = (name) => programs[name].models;
+/** What a program is measured in: each model with a key, and one state with a login. The first is measured wholly. */
+export function statesOf(name) {
+  const { models, login = false } = programs[name];
+  const withKey = models.map((model) => ({ model, authMode: 'api-key' }));
+  return login ? [...withKey, { model: null, authMode: 'login' }] : withKey;
+}
 
 /** Package → version, of some of them, as package.json pins them. */
 export async function packagesOf(names) {

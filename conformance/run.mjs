@@ -1,19 +1,21 @@
 // Measures the pinned agent programs against a scripted model on this machine. `node conformance/run.mjs [NAME…]` measures
 // some; without `--quick` it keeps what was seen in docs/evidence/ and beside each adapter. `--quick` tries a few texts and
-// ends of each kind, keeps nothing, and holds what it sees against the measurements that ship.
+// ends of each kind, keeps nothing, and holds what it sees against the measurements that ship. `--missing` measures only the
+// states that what is kept has not, and adds them.
 import { spawnSync } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { adapters as parts } from '../dist/catalog.js';
 import { systemClock } from '../dist/clock.js';
 import { install } from './install.mjs';
-import { measure } from './measure.mjs';
+import { measure, measureMissing } from './measure.mjs';
 import { writePage } from './page.mjs';
 import { pinned } from './programs.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const evidence = `${root}docs/evidence/`;
 const quick = process.argv.includes('--quick');
+const missing = process.argv.includes('--missing');
 const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const unknown = names.filter((name) => !pinned.includes(name));
 if (unknown.length > 0) {
@@ -49,13 +51,14 @@ async function measureAll() {
   }
   const adapters = await Promise.all(parts.map(({ load }) => load()));
   const faults = [];
-  const measureOne = (name) => {
+  const measureOne = async (name) => {
     const adapter = adapters.find((one) => one.name === name);
     const options = {
       ...{ adapter, adapters, program: programs[name], known: adapter.cells },
       ...{ env: process.env, clock: systemClock, signal: interrupted.signal },
     };
-    return measure(options, quick);
+    if (!missing) return measure(options, quick);
+    return measureMissing(options, JSON.parse(await readFile(`${evidence}${name}.json`, 'utf8')));
   };
   // Times of ends are kept, so only where nothing is kept do programs share the machine.
   const begun = quick ? wanted.map(measureOne) : [];

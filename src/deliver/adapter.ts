@@ -1,7 +1,15 @@
 /** The port to one vendor's agent program: its controls, what it declares, its plan, and the reading of its stream. */
 import type { Declarations } from '../harness.ts';
 import type { BudgetCounter } from '../protocol/budget.ts';
-import type { AcpTurn, AuthMode, Cell, DeliveryPlan, Dimension, Transport } from '../protocol/delivery.ts';
+import type {
+  AcpTurn,
+  AuthMode,
+  Cell,
+  DeliveryPlan,
+  Dimension,
+  PlannedFile,
+  Transport,
+} from '../protocol/delivery.ts';
 import type { Intent } from '../protocol/intent.ts';
 import type { Observed } from './observed.ts';
 import type { DeliveryRequest } from './request.ts';
@@ -107,6 +115,8 @@ export interface Adapter {
   readonly keyVariables: readonly string[];
   /** The base URL of its vendor: where its requests go if nobody says otherwise. Left out where it has several. */
   readonly vendorUrl?: string;
+  /** The same with a login of its own, where that is another. */
+  readonly loginUrl?: string;
   /** False where a request's `baseUrl` does not reach it. */
   readonly redirects?: false;
   /** Names of variables that steer the harness itself; a request cannot set one. */
@@ -116,6 +126,11 @@ export interface Adapter {
   readonly needsCell?: false;
   /** Measured cells that ship with the package. */
   readonly cells: readonly Cell[];
+  /**
+   * Files of the home that make a login up, as the seeds of a plan would stand there. No server of a vendor takes it, so it
+   * is for a measurement alone; left out where a program that is logged in cannot be led to this machine.
+   */
+  readonly loginForVerify?: () => readonly PlannedFile[];
   /** Throws a `deliver.*` refusal for what it cannot honour after all. */
   plan(resolved: Resolved): AdapterPlan;
   /** The counters of a budget that its stream tells while it works. */

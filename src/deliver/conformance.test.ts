@@ -97,6 +97,15 @@ describe.each(adapters.map((adapter) => [adapter.name, adapter] as const))('%s',
     expect(error.next).toMatch(/^Use .+\.$/);
   });
 
+  test('a login that is made up to be measured stands where the own one would', () => {
+    const [intent = 'replace'] = able;
+    const request = requestFor(adapter, { intent, authMode: 'login' });
+    const { seeds, files } = planDelivery(name, request, rulesWith([cellFor(adapter, request)], 'warn'));
+    const paths = (adapter.loginForVerify?.() ?? []).map(({ path }) => path);
+    expect(seeds.map(({ to }) => to)).toEqual(expect.arrayContaining(paths));
+    expect(files.map(({ path }) => path).filter((path) => paths.includes(path))).toEqual([]);
+  });
+
   test.each(able)('%s: any text is carried whole and once, its digest named, or it is refused', (intent) => {
     const texts = fc.oneof(
       fc.string({ unit: 'grapheme' }),

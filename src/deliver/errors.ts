@@ -34,6 +34,10 @@ export const deliverErrors = {
     kind: 'refused',
     about: 'The harness has no native way for something the request asks for.',
   },
+  'deliver.unmeasurable': {
+    kind: 'refused',
+    about: 'The run was to be measured first, and no measurement came of it.',
+  },
   'deliver.no-resume': { kind: 'refused', about: 'The harness cannot continue a session.' },
   'deliver.workspace-speaks': {
     kind: 'refused',

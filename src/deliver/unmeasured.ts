@@ -13,7 +13,7 @@ export function unmeasured(
 ): DeliverError {
   const { intent, fidelity, version, authMode, model } = request;
   const modelFamily = adapter.family(model ?? null);
-  const state = `${adapter.name} ${version ?? '(version not known)'}, model family ${modelFamily}, ${logins[authMode]}`;
+  const state = `${adapter.name} ${version ?? '(version not known)'}, model family ${modelFamily}, ${loginText[authMode]}`;
   const steps = [...stepsTo(adapter, request, near)];
   if (!needed) steps.unshift('accept it with --unmeasured warn, or');
   const next = steps.join(' ');
@@ -36,12 +36,13 @@ export function unmeasured(
   );
 }
 
-const logins = { 'api-key': 'with an API key', login: 'with a login of its own' } as const;
+/** How the harness shows its vendor who asks, in words. */
+export const loginText = { 'api-key': 'with an API key', login: 'with a login of its own' } as const;
 
 function measuredText(near: readonly Cell[]): string {
   const groups = new Map<string, string[]>();
   for (const { version, authMode, modelFamily } of near) {
-    const state = `${version} ${logins[authMode]}`;
+    const state = `${version} ${loginText[authMode]}`;
     groups.set(state, [...new Set([...(groups.get(state) ?? []), modelFamily])]);
   }
   const texts = [...groups].map(([state, families]) => `${state} for model families ${families.join(', ')}`);
@@ -52,19 +53,29 @@ function measuredText(near: readonly Cell[]): string {
 function stepsTo(adapter: Adapter, { version, authMode, model }: DeliveryRequest, near: readonly Cell[]) {
   const modelFamily = adapter.family(model ?? null);
   const steps: string[] = [];
-  // A measurement is made with a key, so none can be had of a login.
-  if (authMode === 'login') steps.push(`set ${adapter.keyVariables.join(' or ')}`);
-  const here = near.filter((cell) => version === null || cell.version === version);
-  if (here.length > 0) {
-    const families = [...new Set(here.map((cell) => cell.modelFamily))];
-    if (!families.includes(modelFamily)) steps.push(`name a model of ${families.join(', ')} with --model`);
-    return [`${steps.join(' and ')}.`];
-  }
-  return [...steps.map((step) => `${step} and`), `measure it: ${verifyCommand(adapter, model)}`];
+  const asLogin = authMode === 'login' && adapter.loginForVerify !== undefined;
+  // No measurement can be had of a login that cannot be made up.
+  if (authMode === 'login' && !asLogin) steps.push(`set ${adapter.keyVariables.join(' or ')}`);
+  const here = near.filter(
+    (cell) =>
+      (version === null || cell.version === version) && cell.authMode === (asLogin ? 'login' : 'api-key'),
+  );
+  const families = [...new Set(here.map((cell) => cell.modelFamily))];
+  if (families.length > 0 && !families.includes(modelFamily)) steps.push(modelStep(families));
+  if (families.length > 0 && steps.length > 0) return [`${steps.join(' and ')}.`];
+  const command = verifyCommand(adapter, model, asLogin);
+  return [...steps.map((step) => `${step} and`), `run with --verify, or measure it: ${command}`];
 }
 
-function verifyCommand({ name, program }: Adapter, model: string | undefined): string {
+function modelStep(families: readonly string[]): string {
+  const named = families.filter((family) => family !== 'default');
+  const none = named.length === families.length ? '' : 'leave the model out';
+  const some = named.length === 0 ? '' : `name a model of ${named.join(', ')} with --model`;
+  return [some, none].filter(Boolean).join(', or ');
+}
+
+function verifyCommand({ name, program }: Adapter, model: string | undefined, asLogin: boolean): string {
   const agent = program === null ? ' --bin PATH --bin-arg=WORD' : '';
   const named = model === undefined ? '' : ` --model ${/^[\w./:-]+$/.test(model) ? model : 'NAME'}`;
-  return `writ harness verify ${name}${agent}${named}`;
+  return `writ harness verify ${name}${agent}${named}${asLogin ? ' --login' : ''}`;
 }

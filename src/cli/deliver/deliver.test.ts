@@ -151,8 +151,9 @@ test('the model of agent.yaml is named as the harness names it, or the plan says
 const writer = resolve('examples/writer');
 
 test.each([
-  [['codex', 'replace'], {}, /^Set OPENAI_API_KEY.* and name a model of default, gpt, other with --model\.$/],
-  [['codex', 'replace'], key, /^Name a model of default, gpt, other with --model\.$/],
+  [['codex', 'replace'], {}, /^Leave the model out\.$/],
+  [['codex', 'replace'], key, /^Name a model of gpt, other with --model, or leave the model out\.$/],
+  [['qwen-code', 'replace'], {}, /^Set OPENAI_API_KEY and name a model of .*, or leave the model out\.$/],
   [['gemini', 'replace'], {}, /^Set GEMINI_API_KEY or GOOGLE_API_KEY\.$/],
 ])('%j in a state like no other: what was measured, and a step that helps', async (asked, env, step) => {
   const [harness = '', intent = ''] = asked;
@@ -171,11 +172,17 @@ test('another version is measured by a command that asks for the model too', asy
   const argv = ['--harness', 'codex', '--intent', 'replace', '--harness-version', '9.9.9', '--json'];
   const next = async (...more: string[]) =>
     JSON.parse((await deliver('plain', ...argv, ...more)).stdout).error.next;
-  expect(await next()).toBe('Accept it with --unmeasured warn, or measure it: writ harness verify codex');
+  expect(await next()).toBe(
+    'Accept it with --unmeasured warn, or run with --verify, or measure it: writ harness verify codex',
+  );
+  const asLogin = await call(['deliver', 'plain', ...argv], { cwd, env: {} });
+  expect(JSON.parse(asLogin.stdout).error.next).toMatch(/: writ harness verify codex --login$/);
   expect(await next('--model', 'gpt-5')).toMatch(/ measure it: writ harness verify codex --model gpt-5$/);
   expect(await next('--model', 'a;b')).toMatch(/ --model NAME$/);
   const acp = JSON.parse((await deliver('plain', '--harness', 'acp', '--json')).stdout).error;
-  expect(acp.next).toBe('Measure it: writ harness verify acp --bin PATH --bin-arg=WORD');
+  expect(acp.next).toBe(
+    'Run with --verify, or measure it: writ harness verify acp --bin PATH --bin-arg=WORD',
+  );
 });
 
 test('tools are told by name, with whom they work, and who can do the whole', async () => {
@@ -213,7 +220,11 @@ test('the table: every harness, every intent, what is refused and why', async ()
     expect(stdout).toMatch(new RegExp(`^${name}: `, 'm'));
   expect(stdout.match(/^ {2}(replace|append|developer|context) /gm)).toHaveLength(32);
   expect(stdout).toMatch(/append {5}refused: what it adds becomes a developer message/);
-  expect(stdout).toContain('; measured on 0.171.0 with an API key, model families default, gpt, other\n');
+  expect(stdout).toContain(
+    '; measured on 0.171.0 with an API key, model families default, gpt, other; 0.171.0 with a login, model families default\n',
+  );
+  expect(stdout).toContain(', model families default, other, qwen, gpt; not measured with a login\n');
+  expect(stdout).toContain('_meta.systemPrompt: where the agent puts it; not measured\n');
   const { harnesses } = JSON.parse((await call(['harness', '--json'], { cwd })).stdout);
   expect(harnesses.map(({ controls }: { controls: unknown[] }) => controls.length)).toEqual(Array(8).fill(4));
 });

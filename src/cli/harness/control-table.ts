@@ -1,7 +1,7 @@
 /** The control table: for each harness and intent the control, and the newest measurement of it. */
 import type { Adapter } from '../../deliver/adapter.ts';
 import { isControl } from '../../deliver/permit.ts';
-import type { Cell, Transport } from '../../protocol/delivery.ts';
+import { type AuthMode, authModes, type Cell, type Transport } from '../../protocol/delivery.ts';
 import { type Intent, intents } from '../../protocol/intent.ts';
 import { visibleLine } from '../view/visible.ts';
 
@@ -14,6 +14,8 @@ interface ControlRow {
   readonly lands?: string;
   /** Every measurement of the control, those of the user first. */
   readonly cells: readonly Cell[];
+  /** Ways of logging in with which nobody measured it. */
+  readonly unmeasured: readonly AuthMode[];
 }
 
 /** One harness of the table. */
@@ -42,12 +44,19 @@ export function controlTable(adapters: readonly Adapter[], measured: readonly Ce
 
 function controlRow(adapter: Adapter, intent: Intent, measured: readonly Cell[]): ControlRow {
   const row = adapter.controls[intent];
-  if (!isControl(row)) return { intent, control: null, none: row.none, cells: [] };
+  if (!isControl(row)) return { intent, control: null, none: row.none, cells: [], unmeasured: [] };
   const { control, transport, lands } = row;
   const cells = [...measured, ...adapter.cells].filter(
     (cell) => cell.harness === adapter.name && cell.intent === intent && cell.control === control,
   );
-  return { intent, control, transport, lands, cells };
+  const unmeasured = modesOf(adapter).filter((mode) => !cells.some(({ authMode }) => authMode === mode));
+  return { intent, control, transport, lands, cells, unmeasured };
+}
+
+/** The ways in which it logs in, as far as a measurement depends on them. */
+function modesOf({ needsCell, keyVariables }: Adapter): readonly AuthMode[] {
+  if (needsCell === false) return [];
+  return keyVariables.length === 0 ? ['api-key'] : authModes;
 }
 
 /** The table for a person. Ends with a line feed. */
@@ -61,16 +70,20 @@ export function controlTableText(rows: readonly HarnessRow[]): string {
     .join('\n');
 }
 
-function controlText({ control, none, lands, cells }: ControlRow): string {
+function controlText({ control, none, lands, cells, unmeasured }: ControlRow): string {
   if (control === null) return `refused: ${none}`;
-  return `${control}: ${lands}${measuredText(cells)}`;
+  const open =
+    cells.length === 0 ? ['; not measured'] : unmeasured.map((mode) => `; not measured ${modeText[mode]}`);
+  return `${control}: ${lands}${measuredText(cells)}${unmeasured.length === 0 ? '' : open.join('')}`;
 }
+
+const modeText = { 'api-key': 'with an API key', login: 'with a login' } as const;
 
 /** In which states it was measured: any other one was not. */
 function measuredText(cells: readonly Cell[]): string {
   const states = new Map<string, Set<string>>();
   for (const { version, authMode, modelFamily } of cells) {
-    const state = `${visibleLine(version, 40)} with ${authMode === 'api-key' ? 'an API key' : 'a login'}`;
+    const state = `${visibleLine(version, 40)} ${modeText[authMode]}`;
     states.set(state, (states.get(state) ?? new Set()).add(visibleLine(modelFamily, 40)));
   }
   const texts = [...states].map(

@@ -21,11 +21,12 @@ export function verifiedLines(one: Verified, named: boolean): string {
 }
 
 function reportLines(report: HarnessReport): readonly string[] {
-  const { harness, version, modelFamily, intents, resume, twice, intrusion, side, drift, faults } = report;
+  const { harness, version, modelFamily, authMode, intents, resume, twice, intrusion, side, drift, faults } =
+    report;
   const cells = intents.flatMap((one) => one.cells);
   const builtIn = cells.find(({ builtInBytes }) => builtInBytes !== null)?.builtInBytes;
   return [
-    `${harness} ${visibleLine(version ?? '(version not known)', 60)}, model family ${modelFamily}, ${builtIn ?? 'unknown'} bytes of its own without us`,
+    `${harness} ${visibleLine(version ?? '(version not known)', 60)}, model family ${modelFamily}${authMode === 'login' ? ', logged in' : ''}, ${builtIn ?? 'unknown'} bytes of its own without us`,
     ...table(cells),
     ...intents.flatMap(refusedLines),
     ...resume.filter(({ fault }) => fault === null).map(resumeLine),

@@ -100,6 +100,7 @@ test('a report as a person reads it', () => {
     program: '/bin/fake',
     version: '1.0.0',
     modelFamily: 'default',
+    authMode: 'api-key',
     intents: [
       {
         intent: 'replace',

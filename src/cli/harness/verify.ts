@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { allAdapters } from '../../catalog.ts';
 import { namingMend } from '../../compose/nearest.ts';
 import type { Adapter } from '../../deliver/adapter.ts';
-import type { Cell } from '../../protocol/delivery.ts';
+import type { AuthMode, Cell } from '../../protocol/delivery.ts';
 import { collect } from '../compose/situation-flags.ts';
 import { type Context, printJson } from '../context.ts';
 import { findOnPath } from '../doctor/program-version.ts';
@@ -16,6 +16,7 @@ interface VerifyFlags {
   readonly bin: readonly string[];
   readonly binArg: readonly string[];
   readonly model?: string | undefined;
+  readonly login?: true | undefined;
   readonly json?: true | undefined;
 }
 
@@ -39,10 +40,12 @@ export function verifyCommand({ context, command, done }: NewCommand) {
     )
     .option('--bin-arg <word>', 'a word behind the program of an ACP agent; may be repeated', collect, [])
     .option('--model <name>', "measure with this model's name, for prompts depend on it")
+    .option('--login', 'measure them logged in, with a login made up for it, instead of with a key')
     .option('--json', 'print one JSON object');
   return withExamples(verify, [
     'writ harness verify',
     'writ harness verify codex --bin codex=./codex',
+    'writ harness verify claude-code codex --login',
     'writ harness verify acp --bin /usr/local/bin/gemini --bin-arg=--acp',
   ]).action(async (names, options, self) =>
     // The group takes --json for its table, wherever the word stands.
@@ -71,6 +74,7 @@ async function verifyAll(context: Context, names: readonly string[], flags: Veri
       before,
       signal,
       model: flags.model ?? null,
+      authMode: flags.login === true ? 'login' : 'api-key',
       programs,
       words: flags.binArg,
     });
@@ -142,17 +146,24 @@ interface One {
   readonly before: readonly Cell[];
   readonly signal: AbortSignal;
   readonly model: string | null;
+  readonly authMode: AuthMode;
   readonly programs: ReadonlyMap<string, string>;
   readonly words: readonly string[];
 }
 
 async function verifyOne(
   context: Context,
-  { adapter, all, before, signal, model, programs, words }: One,
+  { adapter, all, before, signal, model, authMode, programs, words }: One,
 ): Promise<Verified> {
   const harness = adapter.name;
   if (adapter.needsCell === false)
     return { status: 'not-measurable', harness, reason: 'it starts no program that could be sent elsewhere' };
+  if (authMode === 'login' && adapter.loginForVerify === undefined)
+    return {
+      status: 'not-measurable',
+      harness,
+      reason: 'nobody can make up a login that leads it to this machine',
+    };
   const found = adapter.program === null ? undefined : findOnPath(adapter.program, context.env);
   const program = programs.get(harness) ?? found;
   if (program === undefined && adapter.program === null)
@@ -165,6 +176,7 @@ async function verifyOne(
     program,
     words: adapter.program === null ? words : [],
     model,
+    authMode,
     known: [...before, ...adapter.cells],
     env: context.env,
     clock: context.clock,

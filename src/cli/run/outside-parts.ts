@@ -13,22 +13,27 @@ import type { Context } from '../context.ts';
 import type { OutsideOrigin } from './origin.ts';
 import type { HarnessParts } from './parts.ts';
 
+/** What the caller of one run asks for beside its origin. */
+interface OpenFlags extends Pick<MeterOptions, 'keepBodies'>, Pick<OutsideOptions, 'userHome'> {
+  /** Measure the state that the run will be in, keep that, and rest on nothing else. */
+  readonly verify?: boolean;
+}
+
 /**
- * Nothing is started by it but, once for each installed version, the program's own question for its version. `check` sees
- * the harness before even that.
+ * Nothing is started by it but, once for each installed version, the program's own question for its version, and what a
+ * measurement starts. `check` sees the harness before even that.
  */
 export async function openOutside(
   context: Context,
   origin: OutsideOrigin,
   check: (harness: Harness, lowered: Lowered) => void = () => {},
-  { userHome, ...kept }: Pick<MeterOptions, 'keepBodies'> & Pick<OutsideOptions, 'userHome'> = {},
+  { verify = false, userHome, ...kept }: OpenFlags = {},
 ): Promise<HarnessParts> {
   const { env } = context;
-  const [adapters, { outside }, { homesFolder }, { installedVersion }, cells] = await Promise.all([
+  const [adapters, { outside }, { homesFolder }, cells] = await Promise.all([
     allAdapters(),
     import('../../deliver/drive/outside.ts'),
     import('../../deliver/drive/home.ts'),
-    import('../../deliver/drive/installed-version.ts'),
     import('../../deliver/verify/measured-cells.ts'),
   ]);
   const { harness: name, program, intent, fidelity, unmeasured, baseUrl = null } = origin.outside;
@@ -44,15 +49,25 @@ export async function openOutside(
     measured: await cells.readMeasuredCells(cells.measuredCellsPath(env)),
   };
   check(outside({ ...options, version: null }), lowered);
-  const installed = await installedVersion(adapter, { program, env, signal: context.interrupts() });
-  const version = cellVersion(adapter, dimensions.agent, installed);
+  const known = verify
+    ? await (await import('./verify-before.ts')).verifyBefore(context, { ...options, version: null })
+    : { version: await askVersion(context, options), notices: [] };
   return {
-    harness: outside({ ...options, version }),
+    harness: outside({ ...options, ...known }),
     lowered,
     secrets: secretsOf(context, adapter, dimensions),
-    notices: [],
+    notices: known.notices ?? [],
     close: async () => {},
   };
+}
+
+async function askVersion(
+  context: Context,
+  { adapter, program, env, dimensions }: Pick<OutsideOptions, 'adapter' | 'program' | 'env' | 'dimensions'>,
+): Promise<string | null> {
+  const { installedVersion } = await import('../../deliver/drive/installed-version.ts');
+  const installed = await installedVersion(adapter, { program, env, signal: context.interrupts() });
+  return cellVersion(adapter, dimensions?.agent, installed);
 }
 
 async function meterOf(

@@ -4,6 +4,7 @@ import { allAdapters } from '../../catalog.ts';
 import type { Adapter } from '../../deliver/adapter.ts';
 import { cellsOfAgent } from '../../deliver/agent-version.ts';
 import { type Declarations, type Guarantee, guarantees } from '../../harness.ts';
+import type { AuthMode } from '../../protocol/delivery.ts';
 import type { Lowered } from '../../run/guarantees.ts';
 import { configuredRun } from '../compose/configured.ts';
 import { absoluteFlags, type Composed, composeFolder } from '../compose/situation-flags.ts';
@@ -36,9 +37,14 @@ export async function runOutside(
       import('../../run/run.ts'),
       import('../../run/guarantees.ts'),
     ]);
-  const parts = await openOutside(context, origin, (harness, lowered) => {
-    checkGuarantees(harness, limits, lowered);
-  });
+  const parts = await openOutside(
+    context,
+    origin,
+    (harness, lowered) => {
+      checkGuarantees(harness, limits, lowered);
+    },
+    { verify: flags.verify === true },
+  );
   const notices = [...parts.notices, ...unused];
   const opened = await openStore(context, flags, composed.workspace);
   try {
@@ -62,6 +68,11 @@ const ofNative = ['wire', 'keyEnv', 'surface', 'context'] as const;
 const optionNames = { wire: '--wire', keyEnv: '--key-env', surface: '--surface', context: '--context' };
 
 function mustBeMeant(flags: RunFlags & { readonly harness: string }): void {
+  if (flags.verify === true && flags.unmeasured === 'warn')
+    throw new CliError('cli.bad-value', '--verify measures, and --unmeasured warn goes on without that.', {
+      next: 'Leave one of the two out.',
+      details: { option: '--verify' },
+    });
   const option = ofNative.find((name) => flags[name] !== undefined);
   if (option === undefined) return;
   throw new CliError(
@@ -102,6 +113,7 @@ async function describe(
     { authModeOf },
     { homesFolder },
     cells,
+    { claimedCell },
   ] = await Promise.all([
     allAdapters(),
     import('../../deliver/plan-delivery.ts'),
@@ -110,11 +122,13 @@ async function describe(
     import('../../deliver/adapter.ts'),
     import('../../deliver/drive/home.ts'),
     import('../../deliver/verify/measured-cells.ts'),
+    import('../../deliver/verify/claimed-cell.ts'),
   ]);
   const intent = flags.intent ?? agent.deliver.intent ?? 'append';
   const fidelity = flags.fidelity ?? agent.deliver.fidelity ?? 'base';
   const unmeasured = flags.unmeasured ?? 'refuse';
   const adapter = adapterOf(flags.harness, { intent }, { adapters });
+  const authMode = authModeOf(adapter, env);
   const program = () => programOf(context, adapter, flags.bin);
   if (adapter.program !== null && flags.binArg !== undefined)
     throw new CliError('cli.unsupported', `--bin-arg is for ACP agents; ${adapter.name} has its own words.`, {
@@ -133,7 +147,7 @@ async function describe(
     ...(flags.maxTokens === undefined ? {} : { outputTokensMax: flags.maxTokens }),
     ...(flags.permissions === undefined ? {} : { permissions: flags.permissions }),
   };
-  const baseUrl = flags.metered === true ? upstreamOf(adapter, flags) : (flags.baseUrl ?? null);
+  const baseUrl = flags.metered === true ? upstreamOf(adapter, authMode, flags) : (flags.baseUrl ?? null);
   const asked = { intent, fidelity, baseUrl, ...dimensions };
   planDelivery(
     adapter.name,
@@ -142,7 +156,7 @@ async function describe(
       text: composition.text,
       task,
       version: null,
-      authMode: authModeOf(adapter, env),
+      authMode,
       home: homesFolder(env),
       workspace,
       platform: process.platform,
@@ -151,11 +165,10 @@ async function describe(
     {
       adapters,
       unmeasured,
-      measured: cellsOfAgent(
-        adapter,
-        asked.agent,
-        await cells.readMeasuredCells(cells.measuredCellsPath(env)),
-      ),
+      measured:
+        flags.verify === true
+          ? [claimedCell({ adapter, version: null, model, authMode }, intent, fidelity)]
+          : cellsOfAgent(adapter, asked.agent, await cells.readMeasuredCells(cells.measuredCellsPath(env))),
     },
   );
   // What a meter enforces need not be done without.
@@ -181,8 +194,13 @@ async function describe(
 }
 
 /** Where a metered program's requests are sent on to. */
-function upstreamOf({ name, vendorUrl, redirects }: Adapter, { baseUrl }: RunFlags): string | null {
+function upstreamOf(
+  { name, vendorUrl, loginUrl, redirects }: Adapter,
+  authMode: AuthMode,
+  { baseUrl }: RunFlags,
+): string | null {
   if (baseUrl !== undefined) return baseUrl;
+  if (authMode === 'login' && loginUrl !== undefined) return loginUrl;
   if (vendorUrl !== undefined) return vendorUrl;
   // The harness itself says that it cannot be metered.
   if (redirects === false) return null;

@@ -25,6 +25,7 @@ export interface RunFlags extends SituationFlags, LedgerFlags, SeatFlags {
   readonly intent?: Intent | undefined;
   readonly fidelity?: Fidelity | undefined;
   readonly unmeasured?: 'refuse' | 'warn' | undefined;
+  readonly verify?: true | undefined;
   readonly permissions?: PermissionMode | undefined;
   readonly bin?: string | undefined;
   readonly binArg?: readonly string[] | undefined;

@@ -56,6 +56,7 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
         'what to do in a state that nobody measured (default: refuse)',
       ).choices(['refuse', 'warn'] as const),
     )
+    .option('--verify', 'measure what the program does with the text, then run only if it is honoured')
     .addOption(
       new Option('--permissions <mode>', 'what the program may do without asking (default: its own)').choices(
         permissionModes,
@@ -193,6 +194,7 @@ const ofPrograms = {
   metered: '--metered',
   lower: '--lower',
   unmeasured: '--unmeasured',
+  verify: '--verify',
   permissions: '--permissions',
 } as const;
 

@@ -33,4 +33,6 @@ export interface OutsideOptions {
   readonly measured?: readonly Cell[];
   /** Whether the harness may be used in a state that nobody measured. */
   readonly unmeasured?: 'refuse' | 'warn';
+  /** Sentences that every receipt bears beside those of its plan. */
+  readonly notices?: readonly string[];
 }

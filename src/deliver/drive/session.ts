@@ -268,7 +268,11 @@ class Start {
     const beside = this.#found.map((file) => `${file}, which it reads by itself`);
     return {
       type: 'delivery-receipt',
-      receipt: { ...receipt, residue: [...receipt.residue, ...beside] },
+      receipt: {
+        ...receipt,
+        residue: [...receipt.residue, ...beside],
+        notices: [...receipt.notices, ...(this.#options.notices ?? [])],
+      },
     } as const;
   }
 

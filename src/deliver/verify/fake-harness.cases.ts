@@ -24,6 +24,8 @@ if (process.argv.includes('--version')) { console.log('fake 3.2.1 (test)'); proc
 const habit = flag('--habit'), home = flag('--home'), resume = flag('--resume');
 if (habit === 'mute') { console.error('no model today'); process.exit(7); }
 if (habit === 'hangs') { setInterval(() => {}, 1000); await new Promise(() => {}); }
+const login = join(home, 'login');
+if ((process.env.FAKE_KEY === undefined) !== existsSync(login)) { console.error('one of key and login'); process.exit(9); }
 const read = (path) => path === undefined ? undefined : readFileSync(path, 'utf8');
 const vendor = 'You are Fake, the agent of a vendor. ' + 'Its prompt is long and says much. '.repeat(20);
 let ours = read(flag('--replace')) ?? read(flag('--append'));
@@ -41,7 +43,7 @@ if (habit === 'keeps-and-adds') above.unshift(...earlier.above);
 mkdirSync(home, { recursive: true });
 writeFileSync(file, JSON.stringify({ above: [...earlier.above, ours] }));
 console.log(JSON.stringify({ type: 'session', id }));
-const ask = (system, content, tools) => new Promise((resolve) => request(flag('--base') + '/v1/messages', { method: 'POST', headers: { 'content-type': 'application/json', 'x-api-key': process.env.FAKE_KEY } }, (answer) => answer.resume().once('end', resolve)).end(JSON.stringify({ model: 'fake-1', max_tokens: 9, system: system.filter((text) => text !== '').map((text) => ({ type: 'text', text })), messages: [{ role: 'user', content }], tools })));
+const ask = (system, content, tools) => new Promise((resolve) => request(flag('--base') + '/v1/messages', { method: 'POST', headers: { 'content-type': 'application/json', 'x-api-key': process.env.FAKE_KEY ?? read(login) } }, (answer) => answer.resume().once('end', resolve)).end(JSON.stringify({ model: 'fake-1', max_tokens: 9, system: system.filter((text) => text !== '').map((text) => ({ type: 'text', text })), messages: [{ role: 'user', content }], tools })));
 await ask(['Write a title for this.'], task, []);
 await ask(above, task, [{ name: 'look', input_schema: { type: 'object' } }]);
 `;
@@ -77,6 +79,7 @@ function adapterOf(habit: Habit): Adapter {
     owns: /^FAKE_/,
     resume: 'send-again',
     cells: [],
+    loginForVerify: () => [{ path: 'login', text: 'made-up', until: 'session' }],
     plan: ({ request }) => ({
       argv: [
         ...['--habit', habit, '--home', request.home, '--base', request.baseUrl ?? ''],

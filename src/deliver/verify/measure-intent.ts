@@ -3,8 +3,9 @@ import { type Cell, type TextTrait, textTraits } from '../../protocol/delivery.t
 import type { Fidelity, Intent } from '../../protocol/intent.ts';
 import { DeliverError } from '../errors.ts';
 import { type InputPart, isAbove, type ModelRequest } from '../recorder/model-request.ts';
+import type { CellHead } from './claimed-cell.ts';
 import { type Arrival, arrivalOf, copiesOf, holdsText, type Place, placeOf, residueOf } from './observe.ts';
-import type { CellHead, Seen, Stage } from './stage.ts';
+import type { Seen, Stage } from './stage.ts';
 import { allTraps, namedFile, plain, type Trap, type TrapSet, together } from './traps.ts';
 
 export interface TrapResult {

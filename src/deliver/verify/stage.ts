@@ -3,10 +3,9 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import type { Cell, DeliveryPlan } from '../../protocol/delivery.ts';
+import type { AuthMode, DeliveryPlan } from '../../protocol/delivery.ts';
 import type { Fidelity, Intent } from '../../protocol/intent.ts';
 import type { Adapter } from '../adapter.ts';
-import { isControl } from '../permit.ts';
 import { planDelivery } from '../plan-delivery.ts';
 import { conversations } from '../recorder/conversations.ts';
 import type { Exchange } from '../recorder/exchange.ts';
@@ -14,6 +13,7 @@ import { type ModelRequest, readModelRequest } from '../recorder/model-request.t
 import { startRecorder } from '../recorder/recorder.ts';
 import { type ScriptedAnswer, type ScriptedAsk, startScriptedModel } from '../recorder/scripted-model.ts';
 import { runAcpTurn } from './acp-turn.ts';
+import { claimedCell } from './claimed-cell.ts';
 import { namedFile } from './traps.ts';
 import { runTurn, type TurnEnd } from './turn.ts';
 
@@ -27,6 +27,7 @@ export interface StageOptions {
   readonly version: string | null;
   /** Null for the harness's own choice. */
   readonly model: string | null;
+  readonly authMode: AuthMode;
   /** Its `PATH` alone is handed on. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -72,9 +73,6 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** What is known before the first turn: everything of a cell that is no observation. */
-export type CellHead = Pick<Cell, 'harness' | 'version' | 'modelFamily' | 'authMode' | 'control' | 'date'>;
-
 /** Where each protocol begins below a base URL: programs for OpenAI's protocols take the version into theirs. */
 const basePaths: Readonly<Record<string, string>> = {
   codex: '/v1',
@@ -88,7 +86,9 @@ const routerAnswer = {
   text: '{"complexity_reasoning":"one word","complexity_score":1,"reasoning":"one word","model_choice":"flash"}',
 };
 const isRouter = ({ messages }: ScriptedAsk) =>
-  messages.some(({ role, content }) => role === 'system' && JSON.stringify(content).includes('model_choice'));
+  messages.some(
+    ({ role, content }) => role === 'system' && /model_choice|complexity_score/.test(JSON.stringify(content)),
+  );
 
 const agentKeys = ['ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'OPENAI_API_KEY'];
 
@@ -132,6 +132,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       const plan = wish.flagBefore === undefined ? planned : flagTwice(planned, wish.flagBefore);
       if ((wish.resume ?? null) === null) await rm(home, { recursive: true, force: true });
       await mkdir(home, { recursive: true, mode: 0o700 });
+      // What a continued session renewed in its home stays.
+      if (options.authMode === 'login' && (wish.resume ?? null) === null) await logIn(adapter, home);
       exchanges = [];
       const end = await runPlan(options, plan, childEnvironment(options, { user, temporary }));
       return { plan, end, ...sorted(exchanges), exchanges };
@@ -151,7 +153,7 @@ function planned(
   { intent, fidelity = 'base', text, task = 'Say done.', resume = null }: Wish,
   places: Pick<DeliveryPlan, 'home' | 'workspace'> & { readonly baseUrl: string },
 ): DeliveryPlan {
-  const { adapter, adapters, program, words = [], version, model } = options;
+  const { adapter, adapters, program, words = [], version, model, authMode } = options;
   return planDelivery(
     adapter.name,
     {
@@ -163,12 +165,20 @@ function planned(
       text,
       task,
       version,
-      authMode: 'api-key',
+      authMode,
       platform: process.platform,
       resume,
     },
-    { measured: [claimed(options, intent, fidelity)], unmeasured: 'warn', adapters },
+    { measured: [claimedCell(options, intent, fidelity)], unmeasured: 'warn', adapters },
   );
+}
+
+async function logIn({ loginForVerify }: Adapter, home: string): Promise<void> {
+  for (const { path, text } of loginForVerify?.() ?? []) {
+    const file = join(home, path);
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeFile(file, text, { mode: 0o600, flag: 'wx' });
+  }
 }
 
 function runPlan(
@@ -191,44 +201,13 @@ function flagTwice(plan: DeliveryPlan, text: string): DeliveryPlan {
   return { ...plan, argv: plan.argv.toSpliced(at, 0, ...more), files: [...plan.files, file] };
 }
 
-/** Of the control of an intent, as a cell of that date has it. */
-export function headOf(
-  { adapter, version, model }: Pick<StageOptions, 'adapter' | 'version' | 'model'>,
-  intent: Intent,
-  date: string,
-): CellHead {
-  const row = adapter.controls[intent];
-  return {
-    harness: adapter.name,
-    version: version ?? 'unknown',
-    modelFamily: adapter.family(model),
-    authMode: 'api-key',
-    control: isControl(row) ? row.control : '',
-    date,
-  };
-}
-
-// What is to be measured may not be held against itself: for its own measurement a control is taken at its word.
-function claimed(options: StageOptions, intent: Intent, fidelity: Fidelity): Cell {
-  return {
-    ...headOf(options, intent, '9999-12-31'),
-    intent,
-    fidelity,
-    delivered: true,
-    position: null,
-    residue: { bytes: 0, firstWords: '' },
-    builtInBytes: null,
-    byteEquality: true,
-    altered: [],
-  };
-}
-
 function childEnvironment(
-  { adapter, env }: StageOptions,
+  { adapter, env, authMode }: StageOptions,
   { user, temporary }: { readonly user: string; readonly temporary: string },
 ): Record<string, string> {
   // An agent of a protocol says nowhere which key it takes.
-  const keys = adapter.program === null ? agentKeys : adapter.keyVariables;
+  const named = adapter.program === null ? agentKeys : adapter.keyVariables;
+  const keys = authMode === 'login' ? [] : named;
   return {
     PATH: env.PATH ?? '',
     HOME: user,

@@ -20,12 +20,14 @@ afterEach(async () => {
 
 const signal = new AbortController().signal;
 const surroundings = { env: process.env, clock: systemClock, signal, model: null };
+const withKey = { authMode: 'api-key' } as const;
 
 async function stageFor(habit: Habit, timeoutMs = 20_000): Promise<Stage> {
   const { adapter, program, remove } = await fakeHarness(habit);
   opened.push(remove);
   const stage = await openStage({
     ...surroundings,
+    ...withKey,
     adapter,
     adapters: [adapter],
     program,
@@ -132,6 +134,18 @@ test('a short measurement: one trap of each kind and what is known to suffer, on
   });
   expect(cells).toMatchObject({ intents: short.intents, resume: [], intrusion: [] });
 }, 120_000);
+
+test('one intent alone, logged in: every text, and no key is given', async () => {
+  const { adapter, program, remove } = await fakeHarness('honest');
+  opened.push(remove);
+  const options = { ...surroundings, adapter, adapters: [adapter], program, known: [] };
+  const report = await verifyHarness({ ...options, authMode: 'login', intent: 'append' });
+  expect(report).toMatchObject({ authMode: 'login', resume: [], twice: [], intrusion: [], faults: [] });
+  const [only, ...others] = report.intents;
+  expect(only?.cells).toMatchObject([{ intent: 'append', authMode: 'login', delivered: true, altered: [] }]);
+  expect(only?.traps.map(({ trait }) => trait).sort()).toEqual([...allTraits].sort());
+  expect(others).toEqual([]);
+}, 60_000);
 
 const allTraits = [
   ...[

@@ -1,12 +1,13 @@
 /** Measures what an installed harness really does with our texts, and says where that differs from what is known. */
 import type { Clock } from '../../clock.ts';
-import type { Cell } from '../../protocol/delivery.ts';
+import type { AuthMode, Cell } from '../../protocol/delivery.ts';
 import { type Intent, intents } from '../../protocol/intent.ts';
 import type { Adapter } from '../adapter.ts';
 import { cellVersion } from '../agent-version.ts';
 import { versionIn } from '../drive/installed-version.ts';
 import { isControl } from '../permit.ts';
 import { isAbove, type ModelRequest } from '../recorder/model-request.ts';
+import { type CellHead, headOf } from './claimed-cell.ts';
 import { type Drift, driftOf } from './drift.ts';
 import { measureBuiltIn } from './measure-built-in.ts';
 import { type IntentReport, measureIntent } from './measure-intent.ts';
@@ -19,7 +20,7 @@ import {
   type TwiceReport,
 } from './measure-session.ts';
 import { firstWords } from './observe.ts';
-import { type CellHead, headOf, openStage } from './stage.ts';
+import { openStage } from './stage.ts';
 import { allTraps, fewTraps, type TrapSet } from './traps.ts';
 import { runTurn } from './turn.ts';
 
@@ -45,6 +46,10 @@ export interface VerifyOptions {
    * intent alone; `cells` does the same without sessions and without files of others.
    */
   readonly depth?: 'full' | 'short' | 'cells';
+  /** This one alone, with every text, without sessions and without files of others. */
+  readonly intent?: Intent;
+  /** A login is made up, where the adapter has one for this. By default a key is. */
+  readonly authMode?: AuthMode;
   /** Told what is being measured now. */
   readonly progress?: (what: string) => void;
 }
@@ -60,6 +65,7 @@ export interface HarnessReport {
   readonly program: string;
   readonly version: string | null;
   readonly modelFamily: string;
+  readonly authMode: AuthMode;
   readonly intents: readonly IntentReport[];
   readonly resume: readonly ResumeReport[];
   readonly twice: readonly TwiceReport[];
@@ -74,11 +80,11 @@ const turnTimeoutMs = 120_000;
 
 /** Runs the program some forty times against a scripted model on this machine; nothing of it stays. */
 export async function verifyHarness(options: VerifyOptions): Promise<HarnessReport> {
-  const { adapter, model, known, depth = 'full', progress = () => {} } = options;
+  const { adapter, model, known, depth = 'full', authMode = 'api-key', progress = () => {} } = options;
   const timeoutMs = options.timeoutMs ?? turnTimeoutMs;
   const agent = [options.program, ...(options.words ?? [])];
   const version = cellVersion(adapter, agent, await versionOf(options, timeoutMs));
-  const stage = await openStage({ ...options, version, timeoutMs });
+  const stage = await openStage({ ...options, version, timeoutMs, authMode });
   try {
     const able = intents.filter((intent) => isControl(adapter.controls[intent]));
     progress('the harness without us');
@@ -91,16 +97,16 @@ export async function verifyHarness(options: VerifyOptions): Promise<HarnessRepo
     const twice: TwiceReport[] = [];
     const intrusion: IntrusionReport[] = [];
     const side = new Map<string, SideRequest>();
-    for (const intent of able) {
+    for (const intent of able.filter((one) => (options.intent ?? one) === one)) {
       options.signal.throwIfAborted();
       progress(intent);
-      const head = headOf({ adapter, model, version }, intent, today(options.clock));
+      const head = headOf({ adapter, model, version, authMode }, intent, today(options.clock));
       const traps = depth === 'full' ? allTraps : fewFor(head, intent, known);
       const { report, seen, place } = await measureIntent(stage, intent, head, builtIn, traps);
       measured.push(report);
       for (const one of seen.side.map(sideRequest)) side.set(one.firstWords, one);
       // The lower surface is where files of others belong.
-      if (intent === 'context' || depth === 'cells') continue;
+      if (intent === 'context' || depth === 'cells' || options.intent !== undefined) continue;
       options.signal.throwIfAborted();
       progress(`${intent}, sessions and files of others`);
       if (adapter.resume !== 'none' && (depth === 'full' || resume.length === 0))
@@ -116,6 +122,7 @@ export async function verifyHarness(options: VerifyOptions): Promise<HarnessRepo
       program: options.program,
       version,
       modelFamily: adapter.family(model),
+      authMode,
       intents: measured,
       resume,
       twice,

@@ -70,6 +70,7 @@ export const adapter: Adapter = {
   owns: /^(CLAUDE|ANTHROPIC|DISABLE)_/,
   resume: 'send-again',
   cells: readCells(cells, 'cells of claude-code'),
+  loginForVerify,
   plan,
   reports,
   openStream,
@@ -180,4 +181,18 @@ function serversOf(servers: NonNullable<DeliveryRequest['mcpServers']>) {
 function serverOf(server: RequestedServer) {
   const filled = filledServer(server, dollarBraces);
   return { type: 'url' in filled ? 'http' : 'stdio', ...filled };
+}
+
+/** As `claude` leaves it after `/login`, with tokens that nobody gave out. */
+function loginForVerify(): readonly PlannedFile[] {
+  const login = {
+    claudeAiOauth: {
+      accessToken: 'writ-verify',
+      refreshToken: 'none',
+      expiresAt: 4_102_444_800_000,
+      scopes: ['user:inference', 'user:profile'],
+      subscriptionType: 'max',
+    },
+  };
+  return [{ path: 'claude/.credentials.json', text: JSON.stringify(login), until: 'session' }];
 }

@@ -68,9 +68,11 @@ export const adapter: Adapter = {
   family: modelFamily,
   keyVariables: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
   vendorUrl: 'https://api.openai.com/v1',
+  loginUrl: 'https://chatgpt.com/backend-api/codex',
   owns: /^(CODEX|OPENAI)_/,
   resume: 'kept',
   cells: readCells(cells, 'cells of codex'),
+  loginForVerify,
   plan,
   reports,
   openStream,
@@ -145,11 +147,11 @@ function settings({ model, permissions, reasoningEffort, baseUrl, json }: Delive
   };
 }
 
-function tables({ baseUrl, skills, mcpServers = {} }: DeliveryRequest) {
+function tables({ baseUrl, authMode, skills, mcpServers = {} }: DeliveryRequest) {
   const provider = {
     name: 'writ',
     base_url: baseUrl ?? '',
-    env_key: 'OPENAI_API_KEY',
+    ...(authMode === 'login' ? { requires_openai_auth: true } : { env_key: 'OPENAI_API_KEY' }),
     wire_api: 'responses',
   };
   return {
@@ -209,4 +211,21 @@ function contextFile({ intent, text, contextFiles = [] }: DeliveryRequest): read
 
 function schemaFile(json: NonNullable<DeliveryRequest['json']>): PlannedFile {
   return { path: 'schema.json', text: JSON.stringify(json), until: 'run' };
+}
+
+/** As `codex login` leaves it, with tokens that nobody signed. */
+function loginForVerify(): readonly PlannedFile[] {
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const claims = {
+    exp: 4_102_444_800,
+    'https://api.openai.com/auth': { chatgpt_plan_type: 'pro', chatgpt_account_id: 'writ-verify' },
+  };
+  const token = `${part({ alg: 'none' })}.${part(claims)}.none`;
+  const login = {
+    auth_mode: 'chatgpt',
+    OPENAI_API_KEY: null,
+    tokens: { id_token: token, access_token: token, refresh_token: 'none', account_id: 'writ-verify' },
+    last_refresh: '2100-01-01T00:00:00Z',
+  };
+  return [{ path: 'codex/auth.json', text: JSON.stringify(login), until: 'session' }];
 }
