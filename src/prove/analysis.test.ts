@@ -120,9 +120,10 @@ describe('claims', () => {
       const make: Make = ({ item, side }) => ({ score: item === 1 && side === 'treatment' ? 0 : 1 });
       return claimed(registration, rows(registration, make)).map(({ kind }) => kind);
     };
-    expect(of('non-inferiority', 0.2)).toEqual(['no-effect-detected', 'not-worse']);
-    expect(of('equivalence', 0.2)).toEqual(['no-effect-detected', 'equivalent']);
-    expect(of('equivalence', 0.02)).toEqual(['no-effect-detected', 'margin-not-shown']);
+    expect(of('non-inferiority', 0.2)).toEqual(['not-worse', 'no-effect-detected']);
+    expect(of('equivalence', 0.2)).toEqual(['equivalent', 'no-effect-detected']);
+    expect(of('equivalence', 0.02)).toEqual(['margin-not-shown', 'no-effect-detected']);
+    expect(of('difference', 0.2)).toEqual(['no-effect-detected', 'not-worse']);
   });
 
   test('a treatment that did not act, or leaked, has no verdict, however large the difference', () => {
@@ -155,6 +156,76 @@ describe('claims', () => {
     expect(claim).toMatchObject({ kind: 'better', difference: -579.5 });
     expect(claim === undefined ? '' : claimText(claim)).toMatch(
       /^timeMs: the treatment is faster by 579\.5 ms/,
+    );
+  });
+
+  test('a time that ran out is the horizon to every number: test, interval, arms and differences of items', () => {
+    const registration = { ...base, primary: metric('timeMs'), horizonMs: 1000 };
+    // Cut off a little late, and a little early.
+    const table = rows(registration, ({ item, side }) =>
+      side === 'control' ? { timeMs: 990 + item, finished: item <= 4 } : { timeMs: 400 + item },
+    );
+    const [found] = analyse(registration, table).metrics;
+    if (found === undefined || 'reason' in found) throw new Error('all of it is known');
+    const differences = Array.from({ length: 40 }, (_, at) => 401 + at - (at < 4 ? 991 + at : 1000));
+    const mean = differences.reduce((total, one) => total + one, 0) / 40;
+    expect(found.bootstrap.estimate).toBeCloseTo(mean, 9);
+    expect(found.estimate.difference).toBeCloseTo(mean, 9);
+    expect(found.signFlip.difference).toBeCloseTo(mean, 9);
+    expect(found.paired).toMatchObject({ test: 'paired-t', items: 40, mean: expect.closeTo(mean, 9) });
+  });
+
+  test('differences of items stand beside every metric but ratios and weighed groups', () => {
+    const kinds: [Partial<MetricRecord>, boolean][] = [
+      [{}, true],
+      [{ estimand: { kind: 'macro', by: 'item' } }, true],
+      [{ estimand: { kind: 'macro', by: 'size' } }, false],
+      [{ per: 'tokens', values: 'ratio' }, false],
+    ];
+    const groups = (item: number) => ({ size: item % 2 === 0 ? 'even' : 'odd' });
+    for (const [more, has] of kinds) {
+      const registration = { ...base, primary: metric('costUsd', more) };
+      const table = rows(registration, (row) => ({ ...eightMore(row), groups: groups(row.item) }));
+      const [found] = analyse(registration, table).metrics;
+      expect(found !== undefined && 'paired' in found && found.paired !== null).toBe(has);
+    }
+  });
+
+  test('a margin needs the t interval inside it too, which is wider where items are few', () => {
+    const registration = {
+      ...base,
+      items: base.items.slice(0, 6),
+      primary: metric('costUsd', { question: 'equivalence', margin: 0.1 }),
+    };
+    // Two of six items cost more: their percentile interval ends below the margin, their t interval beyond it.
+    const table = rows(registration, ({ item, side }) => ({
+      usage: { ...rowUsage, costUsd: side === 'treatment' && (item === 1 || item === 10) ? 1.14 : 1 },
+    }));
+    const [found] = analyse(registration, table).metrics;
+    if (found === undefined || 'reason' in found) throw new Error('all of it is known');
+    const [drawn, own] = [found.bootstrap.intervals[1], found.paired?.intervals[1]];
+    expect([drawn?.level, own?.level]).toEqual([0.9, 0.9]);
+    expect(drawn?.high).toBeLessThan(0.1);
+    expect(own?.high).toBeGreaterThan(0.1);
+    expect(found.margin).toMatchObject({
+      verdict: 'not-shown',
+      interval: { low: own?.low, high: own?.high },
+    });
+    expect(claimed(registration, table)[0]).toMatchObject({ kind: 'margin-not-shown' });
+  });
+
+  test('what is not asked for by the text alone is not called its own', () => {
+    const manipulation = { calls: 'ritual', zeroIn: 'treatment', shareLeast: 0.9 } as const;
+    const of = (treatment: Partial<Registration['arms']['treatment']>) => {
+      const arms = { ...base.arms, treatment: { ...base.arms.treatment, ...treatment } };
+      const registration: Registration = { ...base, arms, manipulation };
+      const table = rows(registration, ({ side }) => ({ calls: side === 'control' ? { ritual: 1 } : {} }));
+      const claim = claimed(registration, table).find(({ kind }) => kind === 'exactly-zero');
+      return claim === undefined ? '' : claimText(claim);
+    };
+    expect(of({})).toMatch(/one alone is the text's own\.$/);
+    expect(of({ model: 'local/other', folderDigest: 'x' })).toMatch(
+      /differ in more than their text \(model, folderDigest\), so that it need not be the text's own\.$/,
     );
   });
 

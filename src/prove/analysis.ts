@@ -10,11 +10,13 @@ import { type ForestRow, forestRows } from './statistics/forest.ts';
 import { holm } from './statistics/holm.ts';
 import {
   equivalence,
+  hull,
   type MarginAnswer,
   nonInferiority,
   type Superiority,
   superiority,
 } from './statistics/margin.ts';
+import { type PairedDifference, pairedDifference } from './statistics/paired-difference.ts';
 import { type SignFlip, signFlip } from './statistics/sign-flip.ts';
 import {
   compareSurvival,
@@ -44,9 +46,12 @@ export interface MetricAnalysis {
   readonly bootstrap: BlockBootstrap | Bootstrap;
   readonly signFlip: SignFlip;
   readonly signTest: SignTest | null;
+  /** One difference an item, and the t test: null of a ratio, and where a macro estimand weighs groups. */
+  readonly paired: PairedDifference | null;
   /** Where an item has one pair, and passes or not. */
   readonly mcNemar: McNemar | null;
   readonly superiority: Superiority;
+  /** By the interval that holds the bootstrap's and, where there is one, the t interval. */
   readonly margin: MarginAnswer | null;
   /** Of a secondary metric: p corrected by Holm over all of them. */
   readonly adjustedP: number | null;
@@ -115,7 +120,7 @@ export function analyse(registration: Registration, rows: readonly TrialRow[]): 
   );
   const pairs = standingPairs(registration, byKey);
   const shown = primary ?? secondary[0] ?? scoreAlone;
-  const table = tableOf(planned, shown);
+  const table = tableOf(planned, shown, registration.horizonMs);
   return {
     trials: plan.length,
     complete:
@@ -159,17 +164,29 @@ function keyed(row: TrialRow) {
   return { item, side, repeat, groups };
 }
 
-function rowsOf(planned: readonly TrialRow[], { metric, per }: MetricRecord): readonly PairingRow[] {
+function rowsOf(
+  planned: readonly TrialRow[],
+  { metric, per }: MetricRecord,
+  horizonMs: number | null,
+): readonly PairingRow[] {
+  const value = (row: TrialRow, name: string) =>
+    name === 'timeMs' && horizonMs !== null && isResult(row)
+      ? restrictedTime(row, horizonMs)
+      : metricValue(row, name);
   return planned.map((row) => ({
     ...keyed(row),
-    value: metricValue(row, metric),
-    ...(per === null ? {} : { per: metricValue(row, per) }),
+    value: value(row, metric),
+    ...(per === null ? {} : { per: value(row, per) }),
   }));
 }
 
 /** Undefined where no pair is left. */
-function tableOf(planned: readonly TrialRow[], metric: MetricRecord): PairedTable | undefined {
-  const rows = rowsOf(planned, metric);
+function tableOf(
+  planned: readonly TrialRow[],
+  metric: MetricRecord,
+  horizonMs: number | null,
+): PairedTable | undefined {
+  const rows = rowsOf(planned, metric, horizonMs);
   const known = rows.filter(({ value, per }) => value !== null && per !== null);
   return holdsPair(known) ? pairTrials(rows, leavePairs) : undefined;
 }
@@ -187,12 +204,11 @@ function metricAnalysis(
 ): MetricAnalysis | UnknownMetric {
   const { alpha, horizonMs, seed, resamples } = registration;
   const head = { metric: metric.metric, per: metric.per, unit: unitOf(metric.metric), role };
-  const table = tableOf(planned, metric);
+  const table = tableOf(planned, metric, horizonMs);
   if (table === undefined) return { ...head, reason: 'no pair has a known value in both arms' };
   const blocks = blocksOf(table, metric.estimand);
   const levels = [1 - alpha, 1 - 2 * alpha];
   const options = { seed: `${seed} ${metric.metric} ${metric.per ?? ''}`, resamples, levels };
-  // A time that ran out is a lower bound: the restricted mean counts it as the horizon, and so does the sign-flip test.
   const timed =
     metric.metric === 'timeMs' &&
     metric.per === null &&
@@ -207,7 +223,11 @@ function metricAnalysis(
     : clusterBootstrap(blocks, options);
   const [wide = unknownInterval(levels[0]), narrow = unknownInterval(levels[1])] = bootstrap.intervals;
   const items = itemNumbers(table);
-  const { better, margin, question } = metric;
+  const { better, margin, question, estimand, values } = metric;
+  const alike = values !== 'ratio' && (estimand.kind === 'micro' || estimand.by === 'item');
+  const paired = alike ? pairedDifference(items, levels) : null;
+  const own = paired?.intervals[1];
+  const inside = own === undefined ? narrow : hull(narrow, own);
   return {
     ...head,
     better,
@@ -215,14 +235,15 @@ function metricAnalysis(
     bootstrap,
     signFlip: signFlip(blocks, options),
     signTest: items.every((one) => one.difference !== null) ? signTestOfItems(items, better) : null,
+    paired,
     mcNemar: isBinaryPairs(table) ? mcNemar(table) : null,
     superiority: superiority(wide, better),
     margin:
       margin === null
         ? null
         : question === 'equivalence'
-          ? equivalence(narrow, { margin, alpha })
-          : nonInferiority(narrow, { margin, alpha, better }),
+          ? equivalence(inside, { margin, alpha })
+          : nonInferiority(inside, { margin, alpha, better }),
     adjustedP: null,
     missing: table.missing,
   };
@@ -253,10 +274,15 @@ function adjusted(metrics: readonly (MetricAnalysis | UnknownMetric)[], alpha: n
   });
 }
 
+/** The time of a result, at most the horizon, which is also the time of one that ran out of it. */
+function restrictedTime({ timeMs, finished }: TrialRow, horizonMs: number): number {
+  return finished ? Math.min(timeMs, horizonMs) : horizonMs;
+}
+
 function timesOf(results: readonly TrialRow[], horizonMs: number) {
   return results.map((row) => ({
     ...keyed(row),
-    time: Math.min(row.timeMs, horizonMs),
+    time: restrictedTime(row, horizonMs),
     finished: row.finished && row.timeMs < horizonMs,
   }));
 }

@@ -1,8 +1,9 @@
 /** What may be said: a closed list of claims, each derived from the registered analysis, and their words. */
 import type { Analysis, MetricAnalysis } from './analysis.ts';
 import { nameOf } from './metric.ts';
-import type { Registration } from './registration.ts';
+import { armsDifferIn, type Registration } from './registration.ts';
 import type { Interval } from './statistics/bootstrap.ts';
+import type { MarginAnswer } from './statistics/margin.ts';
 
 /** `confirmatory` was the registered question; `secondary` stands under Holm's correction; `exploratory` decides nothing. */
 export type Standing = 'confirmatory' | 'secondary' | 'exploratory';
@@ -38,18 +39,24 @@ export type Claim =
   | (OfMetric & { readonly kind: 'unknown'; readonly reason: string })
   | (OfMetric & {
       readonly kind: 'not-worse' | 'equivalent' | 'margin-not-shown';
+      readonly question: MarginAnswer['question'];
       readonly margin: number;
       readonly interval: Interval;
     })
-  /** Calls that the treated text orders: none in the one arm, so many in the other. Nothing else is attributed to it. */
+  /** Calls that the treated text orders: none in the one arm, so many in the other. Nothing else is attributed to a text. */
   | {
       readonly kind: 'exactly-zero';
       readonly calls: string;
       readonly zeroIn: 'control' | 'treatment';
       readonly other: number;
       readonly trials: number;
+      /** In what else than their text the arms differ: then it is not known to be the text's doing. */
+      readonly besides: readonly string[];
       readonly standing: Standing;
     };
+
+/** What of an arm can change what it calls and is none of its text. Two folders may differ in their tools. */
+const notText = ['model', 'harness', 'capabilities', 'folderDigest'] as const;
 
 /** The claims of an analysis, the registered question first. `exploratory` is true after any deviation. */
 export function claimsOf(registration: Registration, analysis: Analysis, exploratory: boolean): Claim[] {
@@ -67,7 +74,7 @@ export function claimsOf(registration: Registration, analysis: Analysis, explora
       const { unit, reason } = one;
       return [{ kind: 'unknown', metric: nameOf(one), unit, standing: own, reason }];
     }
-    return metricClaims(one, own, registration.alpha);
+    return metricClaims(one, own, registration);
   });
   if (manipulation !== null && registration.manipulation !== null) {
     const { zeroIn, totals } = manipulation;
@@ -78,6 +85,7 @@ export function claimsOf(registration: Registration, analysis: Analysis, explora
       zeroIn,
       other: other.known,
       trials: totals[zeroIn].trials,
+      besides: armsDifferIn(registration.arms, notText),
       standing: standing('confirmatory'),
     });
   }
@@ -88,7 +96,7 @@ function inconclusive(reason: 'incomplete' | 'lost-pairs', { lost }: Analysis): 
   return { kind: 'inconclusive', reason, lost: lost.pairs, of: lost.of, limit: lost.limit };
 }
 
-function metricClaims(one: MetricAnalysis, standing: Standing, alpha: number): Claim[] {
+function metricClaims(one: MetricAnalysis, standing: Standing, { alpha, primary }: Registration): Claim[] {
   const { estimate, bootstrap, signFlip, superiority, margin, unit, role, adjustedP } = one;
   const p = role === 'primary' ? signFlip.p : adjustedP;
   const head = { metric: nameOf(one), unit, standing };
@@ -102,6 +110,7 @@ function metricClaims(one: MetricAnalysis, standing: Standing, alpha: number): C
     interval,
     p,
   };
+  const asked = primary?.question ?? 'difference';
   const claims: Claim[] = [];
   if (superiority.verdict === 'unknown' || p === null) {
     claims.push({ kind: 'unknown', ...head, reason: 'its interval or its p is not known' });
@@ -118,7 +127,10 @@ function metricClaims(one: MetricAnalysis, standing: Standing, alpha: number): C
         : margin.question === 'equivalence'
           ? 'equivalent'
           : 'not-worse';
-    claims.push({ kind, ...head, margin: margin.margin, interval: margin.interval });
+    const { question } = margin;
+    const claim: Claim = { kind, question, ...head, margin: margin.margin, interval: margin.interval };
+    if (asked === 'difference') claims.push(claim);
+    else claims.unshift(claim);
   }
   return claims;
 }
@@ -150,10 +162,16 @@ export function claimText(claim: Claim): string {
     case 'equivalent':
       return `${prefix(claim)}${claim.metric}: equal within ${figure(claim.margin)} ${claim.unit} (${intervalText(claim.interval)}).`;
     case 'margin-not-shown':
-      return `${prefix(claim)}${claim.metric}: that the arms stay within the margin of ${figure(claim.margin)} ${claim.unit} is not shown (${intervalText(claim.interval)}).`;
+      return `${prefix(claim)}${claim.metric}: that the treatment is ${claim.question === 'equivalence' ? 'equal within' : 'not worse by'} ${figure(claim.margin)} ${claim.unit}${claim.question === 'equivalence' ? '' : ' or more'} is not shown (${intervalText(claim.interval)}).`;
     case 'exactly-zero':
-      return `${prefix(claim)}calls of ${claim.calls}: exactly 0 in all ${claim.trials} trials of the ${claim.zeroIn} arm, ${claim.other} in the other. Of all effects this one alone is the text's own.`;
+      return `${prefix(claim)}calls of ${claim.calls}: exactly 0 in all ${claim.trials} trials of the ${claim.zeroIn} arm, ${claim.other} in the other. ${attribution(claim.besides)}`;
   }
+}
+
+function attribution(besides: readonly string[]): string {
+  return besides.length === 0
+    ? "Of all effects this one alone is the text's own."
+    : `The arms differ in more than their text (${besides.join(', ')}), so that it need not be the text's own.`;
 }
 
 const voidReasons = {
@@ -187,6 +205,7 @@ export function figure(value: number): string {
   return value.toLocaleString('en-US', { maximumSignificantDigits: 4 });
 }
 
-function percent(share: number): string {
+/** At most one digit behind the point, as `92.5 %`. */
+export function percent(share: number): string {
   return `${(100 * share).toLocaleString('en-US', { maximumFractionDigits: 1 })} %`;
 }

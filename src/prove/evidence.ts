@@ -6,8 +6,9 @@ import { cutNotes, cutsOf, type Possible, possibleValues } from '../compose/proo
 import { type Finding, finding } from '../compose/proof/finding.ts';
 import { conditionDecider, fragmentDecider } from '../compose/proof/fragment-decider.ts';
 import { reach } from '../compose/proof/reach.ts';
-import { jsonDigest, sha256 } from '../digest.ts';
-import type { ArmRecord } from './registration.ts';
+import { sha256 } from '../digest.ts';
+import { nameOf } from './metric.ts';
+import { type ArmRecord, armsDifferIn } from './registration.ts';
 import type { Report } from './report.ts';
 import type { Side } from './statistics/trials.ts';
 import { verifyReport } from './verify.ts';
@@ -65,10 +66,7 @@ const alike = ['agent', 'profile', 'model', 'harness', 'capabilities', 'folderDi
 
 /** In what the arms differ, whatever their fragments are. */
 function besides({ registration: { arms } }: Report): string[] {
-  const digest = (arm: ArmRecord, part: (typeof alike)[number]) => jsonDigest(arm[part] ?? null);
-  return alike
-    .filter((part) => digest(arms.control, part) !== digest(arms.treatment, part))
-    .map((part) => `the arms differ in ${part}`);
+  return armsDifferIn(arms, alike).map((part) => `the arms differ in ${part}`);
 }
 
 /** The arm that is without the fragment, where the arms differ in it and in nothing else. */
@@ -88,9 +86,10 @@ function verdictFindings({ report, fragment, line }: CitedReport, out: Side, abo
   const none = report.claims.find(({ kind }) => kind === 'void' || kind === 'inconclusive');
   if (none !== undefined)
     return [finding('evidence-no-verdict', `${about} has no verdict: ${none.text}`, at)];
+  const { primary } = report.registration;
   const loss = out === 'treatment' ? 'worse' : 'better';
   const lost = report.claims.find(
-    (claim) => claim.kind === loss && claim.metric === report.registration.primary?.metric,
+    (claim) => claim.kind === loss && primary !== null && claim.metric === nameOf(primary),
   );
   const found =
     lost === undefined

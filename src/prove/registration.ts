@@ -152,7 +152,9 @@ export async function registrationOf(
       ...(written.price === undefined ? {} : { price: written.price }),
     } as Registration['server'],
     budget: written.budget === undefined ? null : (written.budget as Record<string, number>),
-    horizonMs: (written.budget ?? arms.control.agent.budget).wallTimeMs ?? null,
+    horizonMs: horizonOf(
+      written.budget ? [written.budget] : [arms.control.agent.budget, arms.treatment.agent.budget],
+    ),
     alpha,
     resamples,
     primary:
@@ -177,6 +179,12 @@ export async function registrationOf(
   const design = designOf(registered);
   if (design.smallestP > alpha) throw unreachable(design, alpha);
   return plain({ ...registered, design });
+}
+
+// Beyond the shorter of two limits nobody knows how long that arm's trials would have taken.
+function horizonOf(budgets: readonly { readonly wallTimeMs?: number | undefined }[]): number | null {
+  const limits = budgets.flatMap(({ wallTimeMs }) => wallTimeMs ?? []);
+  return limits.length === 0 ? null : Math.min(...limits);
 }
 
 function graderOptions({ kind: _kind, ...options }: GraderFile): Json {
@@ -291,6 +299,14 @@ function mustSuit({ map, written: { assume } }: Experiment, primary: MetricRecor
     `no ${wrong} can be assumed of ${what}`,
     'Of passes say rate, deviation and effect, of a quantity deviation, noise and effect, of all else nothing.',
   );
+}
+
+/** In which of these parts the arms differ. */
+export function armsDifferIn<Part extends keyof ArmRecord>(
+  { control, treatment }: Registration['arms'],
+  parts: readonly Part[],
+): readonly Part[] {
+  return parts.filter((part) => jsonDigest(control[part] ?? null) !== jsonDigest(treatment[part] ?? null));
 }
 
 /** The paths at which two registrations differ, `items.q7.task` for instance; at most so many that a person reads them. */

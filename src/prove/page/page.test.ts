@@ -88,6 +88,14 @@ test('each picture has a title, a text in its place, and its numbers', () => {
   expect(page).toContain('<th scope="row">i1</th>');
 });
 
+test('says what each interval and each p is, and the power that was registered', () => {
+  const page = pageOf();
+  expect(page).toContain('percentile interval of 95 % by the cluster bootstrap');
+  expect(page).toContain("after Holm's correction over all of them");
+  expect(page).toMatch(/<h3>Differences of items<\/h3>.*the t interval of 95 %/s);
+  expect(page).toMatch(/power at registration: \d+ % to show a difference/);
+});
+
 test('the arms differ in form and line, not in colour alone', () => {
   const page = pageOf();
   expect(page).toContain('<circle class="control"');

@@ -1,5 +1,6 @@
 /** The report as one HTML page that needs nothing else: no script, no font, no picture from elsewhere. */
-import { figure } from '../claims.ts';
+import { figure, percent } from '../claims.ts';
+import { powerText } from '../design.ts';
 import { nameOf } from '../metric.ts';
 import { buildText, type Report } from '../report.ts';
 import { html, type Markup } from './html.ts';
@@ -51,6 +52,7 @@ ${listOf(report.notVerified)}
 ${deviationsOf(report)}
 <h2>The numbers</h2>
 ${metricsTable(report)}
+${pairedTable(report)}
 ${callsTable(report)}
 ${trialsTable(report)}
 <h2>The pictures</h2>
@@ -83,8 +85,8 @@ function deviationsOf({ deviations, drift }: Report): Markup {
 ${changed.length === 0 ? html`<p>What is there now is what was measured.</p>` : listOf(changed)}`;
 }
 
-function metricsTable({ analysis }: Report): Markup {
-  return tableOf(
+function metricsTable({ analysis, registration }: Report): Markup {
+  const table = tableOf(
     ['metric', 'control', 'treatment', 'difference', 'low', 'high', 'p', 'better', 'worse', 'ties', 'pairs'],
     analysis.metrics.map((one) => {
       if ('reason' in one) return [`${nameOf(one)}: ${one.reason}`];
@@ -104,6 +106,33 @@ function metricsTable({ analysis }: Report): Markup {
       ];
     }),
   );
+  return html`${table}<p>difference: treatment minus control. low and high: its percentile interval of ${percent(1 - registration.alpha)} by the cluster bootstrap, which draws items with both arms and all repeats. p: two-sided, by the sign-flip test that exchanges the arms within items; of secondary metrics after Holm's correction over all of them. better, worse, ties: items.</p>`;
+}
+
+function pairedTable({ analysis, registration }: Report): Markup {
+  const rows = analysis.metrics.flatMap((one) => {
+    if ('reason' in one || one.paired === null) return [];
+    const { items, mean, median, deviation, standardError, t, freedom, p, intervals } = one.paired;
+    const [wide] = intervals;
+    const ends = [wide?.low ?? null, wide?.high ?? null];
+    return [[nameOf(one), items, mean, median, deviation, standardError, ...ends, t, freedom, p]];
+  });
+  if (rows.length === 0) return html``;
+  const head = [
+    'metric',
+    'items',
+    'mean',
+    'median',
+    'deviation',
+    'standard error',
+    'low',
+    'high',
+    't',
+    'df',
+    'p',
+  ];
+  return html`<h3>Differences of items</h3>${tableOf(head, rows)}
+<p>Each item has one difference, treatment minus control, and weighs the same. low and high: the t interval of ${percent(1 - registration.alpha)}; p: the two-sided paired t test. They decide nothing by themselves, but a margin has to hold the t interval of ${percent(1 - 2 * registration.alpha)} too.</p>`;
 }
 
 function callsTable({ analysis }: Report): Markup {
@@ -143,6 +172,7 @@ function methodOf(report: Report): Markup {
 ${arm('control')}${arm('treatment')}
 <li>${registration.items.length} items, each ${repeats} times in both arms, in an order drawn from the seed <code>${String(seed)}</code></li>
 <li>alpha ${alpha}; ${resamples} resamples; the smallest p that the design can give is ${figure(design.smallestP)}</li>
+<li>power at registration: ${powerText(design.power)}</li>
 <li>graded by ${grader.kind} <code>${grader.digest}</code></li>
 <li>outages by the rules <code>${errors.outage.join(' ')}</code></li>
 <li>${buildText(build)}</li>
