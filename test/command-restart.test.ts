@@ -10,7 +10,7 @@ import { commandStart } from '../src/native/command/command-start.ts';
 import type { Tool } from '../src/native/tool/tool.ts';
 import type { EventBody } from '../src/protocol/events.ts';
 import { readBanner } from '../src/sandbox/banner.ts';
-import { claimFolder, neverStarts, unspentId } from '../src/sandbox/supervisor/forestall.ts';
+import { claimFolder, isVoid, neverStarts } from '../src/sandbox/supervisor/forestall.ts';
 import { endAll, membersOf } from '../src/sandbox/supervisor/process-tree.ts';
 import { dyingAt } from './dying-store.ts';
 import { openRig, type Rig } from './rig.ts';
@@ -52,7 +52,12 @@ async function open(store: Store, script: Script, tool: Tool) {
 
 const tool = () => commandStart({ workspace }, surroundings());
 /** A tool of a process that dies at once: nobody closes it, so what it started goes on. */
-const abandoned = (more: Partial<Tool> = {}): Tool => ({ ...tool(), close: async () => {}, ...more });
+const abandoned = (more: Partial<Tool> = {}): Tool => ({
+  ...tool(),
+  settle: async () => [],
+  close: async () => {},
+  ...more,
+});
 
 async function killed(args: object, at: EventBody['type'], more: Partial<Tool> = {}) {
   const store = memoryStore();
@@ -63,7 +68,7 @@ async function killed(args: object, at: EventBody['type'], more: Partial<Tool> =
 const resumed = async ({ store, run }: { store: Store; run: string }) => {
   const rig = await open(store, told, tool());
   const result = await rig.resume(run, approved);
-  return { rig, result, text: result.answer ?? '' };
+  return { result, text: result.answer ?? '' };
 };
 
 describe('a start that nobody saw end', () => {
@@ -78,12 +83,10 @@ describe('a start that nobody saw end', () => {
 
   test('and that still runs is told as running, and ends with the run', async () => {
     const died = await killed({ command: 'echo ran >> runs; sleep 600', wait_ms: 0 }, 'effect-observe');
-    const { rig, text } = await resumed(died);
     const id = commandId(`${died.run}:1:1`);
-    expect(readBanner(text)).toEqual({ state: 'running', command: id });
     expect(membersOf({ leader: null, mark: `WRIT_COMMAND=${id}` })).not.toEqual([]);
-    await rig.close();
-    rigs.splice(rigs.indexOf(rig), 1);
+    const { text } = await resumed(died);
+    expect(readBanner(text)).toEqual({ state: 'running', command: id });
     expect(membersOf({ leader: null, mark: `WRIT_COMMAND=${id}` })).toEqual([]);
     expect(lines()).toBe(1);
   });
@@ -115,8 +118,6 @@ test('a resume that calls no command tool ends what the killed process left runn
   expect(membersOf({ leader: null, mark })).not.toEqual([]);
   const next = await open(store, [{ text: 'Nothing more.' }], tool());
   expect((await next.resume(run, approved)).status).toBe('completed');
-  await next.close();
-  rigs.splice(rigs.indexOf(next), 1);
   expect(membersOf({ leader: null, mark })).toEqual([]);
 });
 
@@ -126,9 +127,9 @@ describe('proof that an id never starts', () => {
 
   test('takes the place, and holds for whoever asks next', async () => {
     const made = tool();
-    expect(await neverStarts(folder(), 'c_one_two_three', never)).toBe(true);
-    expect(await neverStarts(folder(), 'c_one_two_three', never)).toBe(true);
-    expect(unspentId(folder(), 'c_one_two_three')).toBe('c_one_two_three_2');
+    expect(await neverStarts(at('c_one_two_three'), never)).toBe(true);
+    expect(await neverStarts(at('c_one_two_three'), never)).toBe(true);
+    expect([isVoid(at('c_one_two_three')), claimFolder(at('c_one_two_three'))]).toEqual([true, false]);
     await made.close();
   });
 
@@ -136,7 +137,7 @@ describe('proof that an id never starts', () => {
     const made = tool();
     expect([claimFolder(at('c_under_way')), claimFolder(at('c_under_way'))]).toEqual([true, false]);
     const soon = AbortSignal.timeout(50);
-    expect(await neverStarts(folder(), 'c_under_way', soon)).toBe(false);
+    expect(await neverStarts(at('c_under_way'), soon)).toBe(false);
     await made.close();
   });
 });

@@ -23,6 +23,7 @@ import {
   watchWorkspace,
 } from './policies/workspace-watch.ts';
 import { type Answered, askModel, filtered, type RequestOptions } from './request.ts';
+import { settlingTools } from './settle-run.ts';
 import { surfaceNotice } from './surface.ts';
 import type { Tool } from './tool/tool.ts';
 import { type Batch, laneEvents, taskOf, transcriptOf } from './transcript.ts';
@@ -44,7 +45,12 @@ export interface SessionParts {
 /** Opens a session of the native harness on a model and tools that the caller owns and closes. */
 export function openSession(session: Session, host: Host, parts: SessionParts): OpenSession {
   return {
-    turns: (input) => turnsWithContexts(input, session, host, parts),
+    turns: (input) =>
+      settlingTools(turnsWithContexts(input, session, host, parts), {
+        run: input.run,
+        tools: parts.tools,
+        host,
+      }),
     close: async () => {},
   };
 }

@@ -24,44 +24,58 @@ export interface Fence {
     one: Fenced,
   ): { readonly entered: true; leave(): void } | { readonly entered: false; readonly state: FenceState };
   /**
-   * Closes the fence and drains all that is inside, at once. It opens if everything is proven gone; otherwise it stays
-   * shut, and a later call tries again. Calls at the same time share one drain.
+   * Closes the fence and drains these, at once, together with what an earlier drain left; all that is inside unless told
+   * which. It opens once everything is proven gone; otherwise it stays shut, and a later call tries again. What two calls
+   * drain at the same time is drained once.
    */
-  drain(): Promise<Drained>;
+  drain(ones?: readonly Fenced[]): Promise<Drained>;
 }
 
 /** A fence that is open and has nothing inside. */
 export function openFence(): Fence {
   const inside = new Set<Fenced>();
-  let state: FenceState = 'open';
-  let draining: Promise<Drained> | undefined;
+  // What holds the fence shut, with its drain while one is under way. What failed is not remembered as the answer.
+  const shut = new Map<Fenced, Promise<void> | null>();
 
-  async function drainAll(): Promise<Drained> {
-    state = 'draining';
-    const all = [...inside];
-    const gone = await Promise.all(all.map((one) => one.drain().catch(() => false)));
-    for (const [i, one] of all.entries()) if (gone[i] === true) inside.delete(one);
-    state = inside.size === 0 ? 'open' : 'stuck';
-    return inside.size === 0
-      ? { state: 'open' }
-      : { state: 'stuck', names: [...inside].map(({ name }) => name) };
+  function end(one: Fenced): Promise<void> {
+    const running =
+      shut.get(one) ??
+      one
+        .drain()
+        .catch(() => false)
+        .then((gone) => {
+          if (gone) leave(one);
+          else if (shut.has(one)) shut.set(one, null);
+        });
+    shut.set(one, running);
+    return running;
+  }
+
+  function leave(one: Fenced): void {
+    inside.delete(one);
+    shut.delete(one);
+  }
+
+  function stateNow(): FenceState {
+    if (shut.size === 0) return 'open';
+    return [...shut.values()].some((running) => running !== null) ? 'draining' : 'stuck';
   }
 
   return {
     get state() {
-      return state;
+      return stateNow();
     },
     enter(one) {
+      const state = stateNow();
       if (state !== 'open') return { entered: false, state };
       inside.add(one);
-      return { entered: true, leave: () => void inside.delete(one) };
+      return { entered: true, leave: () => leave(one) };
     },
-    drain() {
-      // What failed to drain is not remembered as the answer: the next call looks again.
-      draining ??= drainAll().finally(() => {
-        draining = undefined;
-      });
-      return draining;
+    async drain(ones = [...inside]) {
+      const all = new Set([...shut.keys(), ...ones]);
+      await Promise.all([...all].map(end));
+      const names = [...all].filter((one) => shut.has(one)).map(({ name }) => name);
+      return names.length === 0 ? { state: 'open' } : { state: 'stuck', names };
     },
   };
 }

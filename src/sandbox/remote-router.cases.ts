@@ -99,6 +99,10 @@ export async function openRouter(
         return box.cancel(locator, { graceMs: Number(frame.graceMs) }, never);
       case 'acknowledge':
         return box.acknowledge(locator, String(frame.receipt), never);
+      case 'list':
+        return box.list(String(frame.owner), never);
+      case 'neverStarts':
+        return box.neverStarts(locator, { spend: frame.spend === true }, never);
       default:
         throw new Error(`no operation ${op}`);
     }

@@ -7,6 +7,7 @@ import type { Locator, Route } from './locator.ts';
 import type {
   CancelReceipt,
   CommandStatus,
+  ListedCommand,
   OutputPage,
   Sandbox,
   SignalReceipt,
@@ -47,7 +48,10 @@ export function remote({ port, ca, token, route, readyMs = 5_000 }: RemoteOption
     }
   }
 
-  const placed = (locator: Locator): Locator => ({ ...locator, route: locator.route ?? route() });
+  // A command stays with the box to which its start was sent, wherever the pointer leads by then.
+  const sentTo = new Map<string, Route>();
+  const routeOf = ({ id, route: own }: Locator): Route | undefined => own ?? sentTo.get(id);
+  const placed = (locator: Locator): Locator => ({ ...locator, route: routeOf(locator) ?? route() });
 
   async function observe(frame: Frame, signal: AbortSignal): Promise<unknown> {
     for (let reads = 1; ; reads += 1) {
@@ -82,7 +86,9 @@ export function remote({ port, ca, token, route, readyMs = 5_000 }: RemoteOption
       const standing = await ready(signal);
       if (signal.aborted) throw startFault({ kind: 'not-dispatched', why: 'cancelled' }, 'It was cancelled.');
       // From here on it may have been sent, and only these five answers prove something.
-      const answer = await standing.ask({ op: 'start', spec, locator: placed(locator), token }, signal);
+      const at = placed(locator);
+      if (at.route !== undefined) sentTo.set(at.id, at.route);
+      const answer = await standing.ask({ op: 'start', spec, locator: at, token }, signal);
       if (answer.status === 'OK') return;
       const code = rejectionCodes.find((one) => one.toUpperCase().replaceAll('-', '_') === answer.status);
       const message = String(answer.message ?? answer.status);
@@ -122,6 +128,21 @@ export function remote({ port, ca, token, route, readyMs = 5_000 }: RemoteOption
       (await observe({ op: 'cancel', locator: placed(locator), graceMs }, signal)) as CancelReceipt,
     acknowledge: async (locator, receipt, signal) =>
       (await observe({ op: 'acknowledge', locator: placed(locator), receipt }, signal)) === true,
+    list: async (owner, signal) => {
+      const boxes = new Map([...sentTo.values(), route()].map((one) => [one.instance, one]));
+      const lists = await Promise.all(
+        [...boxes.values()].map((one) =>
+          observe({ op: 'list', owner, locator: { sandbox: 'remote', id: 'none', route: one } }, signal),
+        ),
+      );
+      return (lists as (readonly ListedCommand[])[])
+        .flat()
+        .map(({ locator: { id }, status }) => ({ locator: { sandbox: 'remote', id }, status }));
+    },
+    // Only the box to which it was sent can tell.
+    neverStarts: async (locator, { spend }, signal) =>
+      routeOf(locator) !== undefined &&
+      (await observe({ op: 'neverStarts', locator: placed(locator), spend }, signal)) === true,
     async close() {
       closed = true;
       closing.abort();

@@ -29,6 +29,7 @@ let made = 0;
 
 export async function openRig(
   open: (folders: { readonly workspace: string; readonly folder: string }) => Sandbox,
+  place: () => Pick<Locator, 'route'> = () => ({}),
 ): Promise<Rig> {
   const base = await mkdtemp(join(tmpdir(), 'writ-sandbox-'));
   const workspace = join(base, 'workspace');
@@ -42,7 +43,7 @@ export async function openRig(
     sandbox,
     locator() {
       made += 1;
-      const locator = { sandbox: sandbox.name, id: `c_${process.pid}_${made}_${'x'.repeat(8)}` };
+      const locator = { sandbox: sandbox.name, id: `c_${process.pid}_${made}_${'x'.repeat(8)}`, ...place() };
       locators.push(locator);
       return locator;
     },
@@ -84,15 +85,16 @@ export async function openRig(
   return rig;
 }
 
-/** `confined` sandboxes hold even processes that hide. */
+/** `place` says where a command goes, for a sandbox with more than one place. */
 export function sandboxCases(
   name: string,
-  open: (folders: { readonly workspace: string; readonly folder: string }) => Sandbox,
+  open: Parameters<typeof openRig>[0],
+  place?: Parameters<typeof openRig>[1],
 ): void {
   describe(`${name} as a sandbox`, () => {
     let rig: Rig;
     beforeAll(async () => {
-      rig = await openRig(open);
+      rig = await openRig(open, place);
     });
     afterAll(() => rig.close());
 
@@ -147,6 +149,38 @@ export function sandboxCases(
 
     test('what never started is absent, which proves nothing', async () => {
       expect(await statusOf(rig.locator())).toEqual({ state: 'absent' });
+    });
+
+    test('a place is taken with proof that nothing ever starts in it, and what was started never proves that', async () => {
+      const free = rig.locator();
+      const never1 = (locator: Locator, spend: boolean) => rig.sandbox.neverStarts(locator, { spend }, never);
+      expect(await never1(free, false)).toBe(false);
+      expect([await never1(free, true), await never1(free, false)]).toEqual([true, true]);
+      const late = await startCommand(rig.sandbox, rig.spec('echo ran >> never'), {
+        locator: free,
+        beforeDispatch: async () => {},
+        signal: never,
+      });
+      expect(late).toMatchObject({ outcome: 'unknown' });
+      const ran = await rig.start('cat never');
+      expect(await exited(ran)).toMatchObject({ code: 1 });
+      expect([await never1(ran, false), await never1(ran, true)]).toEqual([false, false]);
+    });
+
+    test('the commands of an owner are listed in their order, and no others', async () => {
+      const owner = `owner-${rig.locator().id}`;
+      const first = await rig.start('exit 3', { owner });
+      const { receipt } = await exited(first);
+      const second = await rig.start('sleep 30', { owner });
+      const listed = await rig.sandbox.list(owner, never);
+      expect(listed.map(({ locator: { id }, status }) => [id, status.state])).toEqual([
+        [first.id, 'ended'],
+        [second.id, 'running'],
+      ]);
+      expect(listed[0]?.status).toEqual({ state: 'ended', receipt });
+      expect(await rig.sandbox.cancel(second, { graceMs: 0 }, never)).toMatchObject({ done: true });
+      await rig.sandbox.acknowledge(first, receipt.id, never);
+      expect((await rig.sandbox.list(owner, never)).map(({ locator: { id } }) => id)).toEqual([second.id]);
     });
 
     test('input is taken from its offset, once, and nowhere else', async () => {

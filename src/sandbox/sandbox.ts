@@ -114,6 +114,12 @@ export type CancelReceipt =
   | { readonly done: true; readonly receipt: EndReceipt }
   | { readonly done: false; readonly survivors: readonly ProcessName[]; readonly message: string };
 
+/** What a list shows of a command. */
+export interface ListedCommand {
+  readonly locator: Locator;
+  readonly status: CommandStatus;
+}
+
 export const commandSignals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGKILL'] as const;
 export type CommandSignal = (typeof commandSignals)[number];
 
@@ -150,9 +156,19 @@ export interface Sandbox {
   ): Promise<CancelReceipt>;
   /** Gives up the output of an ended command whose receipt is stored. False while there is another end, or none. */
   acknowledge(locator: Locator, receipt: string, signal: AbortSignal): Promise<boolean>;
+  /** The commands of an owner whose output was not given up, oldest first. */
+  list(owner: string, signal: AbortSignal): Promise<readonly ListedCommand[]>;
+  /**
+   * True only with proof that nothing ran under this locator and nothing ever will. `spend` takes a place that is still
+   * free, so that a start on its way finds it taken, and waits for one that was never released. False proves nothing.
+   */
+  neverStarts(locator: Locator, options: { readonly spend: boolean }, signal: AbortSignal): Promise<boolean>;
   /** Lets go of what this process holds; no running command is ended by it. Safe to call twice. */
   close(): Promise<void>;
 }
+
+/** What can be done to a command by whoever did not start it. */
+export type Observer = Omit<Sandbox, 'confines' | 'prepare' | 'dispatch' | 'release' | 'close'>;
 
 /** The exit code as a shell tells it: 128 and the signal's number for a killed one; null where nobody saw it. */
 export function exitCodeOf({ exit }: EndReceipt): number | null {

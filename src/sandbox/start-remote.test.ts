@@ -71,9 +71,19 @@ describe.skipIf(made.status !== 0)('over TLS', async () => {
   ) => startCommand(sandbox, { ...spec, ...more }, { locator: at, beforeDispatch: async () => {}, signal });
 
   const conforming = await open();
-  sandboxCases('remote', (folders) => {
-    conforming.put('box-c', local({ ...folders, env }));
-    return client(conforming);
+  sandboxCases(
+    'remote',
+    (folders) => {
+      conforming.put('box-c', local({ ...folders, env }));
+      return client(conforming);
+    },
+    () => ({ route: conforming.route() }),
+  );
+
+  test('where a start was sent to is not known, nobody says that it never happens', async () => {
+    const at = locator();
+    expect(await client(router).neverStarts(at, { spend: true }, never)).toBe(false);
+    expect(await client(router).status(at, never)).toEqual({ state: 'absent' });
   });
 
   test.each([...rejectionCodes])('the answer %s rejects, after one start', async (code) => {
@@ -92,6 +102,9 @@ describe.skipIf(made.status !== 0)('over TLS', async () => {
     ['ABORTED', ''],
     ['RESOURCE_EXHAUSTED', ''],
     ['FAILED_PRECONDITION', ''],
+    ['ALREADY_EXISTS', 'it exists already'],
+    ['OUT_OF_RANGE', ''],
+    ['DATA_LOSS', ''],
     ['not_found', 'in small letters'],
     [undefined, 'without a status'],
   ])('the answer %s (%s) leaves it unknown, after one start', async (status, message) => {

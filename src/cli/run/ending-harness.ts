@@ -1,12 +1,14 @@
 /** A harness that can only put an end to a run, made from the run's record alone, whoever started it. */
+import { existsSync } from 'node:fs';
 import { guarantees, type Harness } from '../../harness.ts';
 import type { Store } from '../../ledger/store.ts';
 import { muteModel } from '../../native/model/mute-model.ts';
 import { native } from '../../native/native.ts';
+import { type Settling, settlingTools } from '../../native/settle-run.ts';
 import type { RunRecord, SessionRecord } from '../../protocol/record.ts';
 import { RunError } from '../../run/errors.ts';
 import type { Context } from '../context.ts';
-import { originOfRun } from './origin.ts';
+import { type Origin, originOfRun } from './origin.ts';
 import { openOutside } from './outside-parts.ts';
 import type { HarnessParts } from './parts.ts';
 
@@ -21,8 +23,38 @@ export async function endingHarness(
   const { harness: name, model: id } = session;
   const model = name === 'native' && id !== null ? muteModel(id, await wireOf(store, session.id)) : undefined;
   // Nothing is spent any more, so there is no limit that it could fail to keep.
-  if (model !== undefined) return { harness: { ...native({ model }), unkeepable: () => [] } };
-  return { harness: bareEnd(name, id) };
+  const harness = model === undefined ? bareEnd(name, id) : { ...native({ model }), unkeepable: () => [] };
+  const ender = origin === undefined ? undefined : commandEnder(context, origin);
+  return { harness: ender === undefined ? harness : settledBy(harness, ender) };
+}
+
+/** Commands outlive the process that started them; those that were not to be kept end with their run. */
+function commandEnder({ env }: Context, { tools, workspace }: Origin): Settling | undefined {
+  const tool = tools.find(({ name }) => name === 'command_start');
+  if (tool === undefined || tool.options.keep === true || !existsSync(workspace)) return undefined;
+  return {
+    schema: { name: tool.name },
+    settle: async (run) => {
+      const [{ commandEnds }, { seenThrough }] = await Promise.all([
+        import('../../native/command/command-ends.ts'),
+        import('../../native/command/command-seat.ts'),
+      ]);
+      return commandEnds(seenThrough(workspace, { env })).end(run);
+    },
+  };
+}
+
+function settledBy(harness: Harness, tool: Settling): Harness {
+  return {
+    ...harness,
+    open: async (session, host) => {
+      const opened = await harness.open(session, host);
+      return {
+        ...opened,
+        turns: (input) => settlingTools(opened.turns(input), { run: input.run, tools: [tool], host }),
+      };
+    },
+  };
 }
 
 /** How the session's messages are written; that of any, where it has none yet. */

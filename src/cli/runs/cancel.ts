@@ -1,6 +1,4 @@
 /** `writ runs cancel`: asks the process that is at work to end its run, or ends a run that nobody is at work on. */
-
-import { existsSync } from 'node:fs';
 import { systemCode } from '../../errors.ts';
 import { localPid } from '../../ledger/holder.ts';
 import type { Lease, Store } from '../../ledger/store.ts';
@@ -10,7 +8,6 @@ import { exitCodes } from '../exit.ts';
 import { type NewCommand, withExamples } from '../program.ts';
 import { personName } from '../run/ask.ts';
 import { type LedgerFlags, openStoreToRead } from '../run/open-store.ts';
-import { count } from '../view/figures.ts';
 import { type FoundRun, findRun, ledgerWords, runWords } from './find-run.ts';
 
 /** How long a run that is at work gets to settle its calls and record its end. */
@@ -50,11 +47,19 @@ async function cancelRun(
     const state = asked
       ? await untilEnded(context, store, found.run.id)
       : await endHere(context, store, found);
-    const { unsettledOf } = await import('../../run/unsettled.ts');
-    const unknown = unsettledOf(await store.events(found.run.id));
-    if (flags.json) printJson(context, { run: found.run.id, state, unknown });
+    const [{ unsettledOf }, { leftAtWork }] = await Promise.all([
+      import('../../run/unsettled.ts'),
+      import('../../native/settle-run.ts'),
+    ]);
+    const events = await store.events(found.run.id);
+    const unknown = unsettledOf(events);
+    const left = events.flatMap((event) =>
+      event.type === 'notice' && event.code === leftAtWork ? [event.text] : [],
+    );
+    if (flags.json) printJson(context, { run: found.run.id, state, unknown, left });
     else {
       context.stdout.write(`${found.run.id} ${state}\n`);
+      for (const line of left) context.stderr.write(`${line}\n`);
       const { unsettledLines } = await import('../view/draw-unsettled.ts');
       const cells = context.stderr.columns();
       for (const line of unsettledLines(unknown, { run: found.run.id, commandFor, cells }))
@@ -124,25 +129,5 @@ async function endHere(context: Context, store: Store, found: FoundRun): Promise
     run: found.run.id,
     promptNow: null,
   });
-  await endItsCommands(context, store, found);
   return status;
-}
-
-/** Commands outlive the process that started them; those that were not to be kept end with their run. */
-async function endItsCommands(context: Context, store: Store, { run, session }: FoundRun): Promise<void> {
-  const { originOfRun } = await import('../run/origin.ts');
-  const origin = await originOfRun(store, run.id, session).catch(() => undefined);
-  if (origin === undefined || 'outside' in origin) return;
-  const tool = origin.tools.find(({ name }) => name === 'command_start');
-  if (tool === undefined || tool.options.keep === true) return;
-  const [{ commandsFolder, endCommands, named }, { observer }] = await Promise.all([
-    import('../../native/command/command-seat.ts'),
-    import('../../sandbox/supervisor/observe.ts'),
-  ]);
-  if (!existsSync(origin.workspace)) return;
-  const folder = commandsFolder(origin.workspace, { env: context.env });
-  const end = async (id: string) =>
-    (await observer(folder).cancel(named(id), { graceMs: 2_000 }, AbortSignal.timeout(10_000))).done;
-  const left = await endCommands(folder, run.id, end);
-  if (left > 0) context.stderr.write(`${count(left, 'command')} of the run may still be running.\n`);
 }

@@ -6,15 +6,18 @@ import { stateFolder } from '../../ledger/locate.ts';
 import { bannerText, endNotes } from '../../sandbox/banner.ts';
 import { SandboxError } from '../../sandbox/errors.ts';
 import type { Locator } from '../../sandbox/locator.ts';
-import type { CommandStatus, ReadRequest, Sandbox, StreamPage } from '../../sandbox/sandbox.ts';
-import { listCommands, type Observer } from '../../sandbox/supervisor/observe.ts';
+import type { CommandStatus, Observer, ReadRequest, Sandbox, StreamPage } from '../../sandbox/sandbox.ts';
+import { observer } from '../../sandbox/supervisor/observe.ts';
 import { failed, type ToolEnding } from '../tool/define-tool.ts';
 import type { ToolContext } from '../tool/tool.ts';
 
 /** What the tools take from their surroundings; handed down by whoever reads the environment. */
 export interface CommandSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A sandbox of a program's own, in which commands are started instead of the named one; closed with the tool. */
+  /**
+   * A sandbox of a program's own, in which commands are started instead of the named one, and through which all of these
+   * tools look at them; closed with `command_start`.
+   */
   readonly sandbox?: Sandbox;
 }
 
@@ -34,15 +37,10 @@ export function commandId(idempotencyKey: string): string {
   return `c_${sha256(idempotencyKey).slice(0, 20)}`;
 }
 
-/** Ends what still runs of an owner's commands. Returns how many could not be proven gone. */
-export async function endCommands(
-  folder: string,
-  owner: string,
-  stop: (id: string) => Promise<boolean>,
-): Promise<number> {
-  const open = listCommands(folder, owner).filter(({ status }) => status.state !== 'ended');
-  const gone = await Promise.all(open.map(({ id }) => stop(id).catch(() => false)));
-  return gone.filter((done) => !done).length;
+/** Where commands that were started before are looked at: the sandbox of the program, or any sandbox of this machine. */
+export function seenThrough(root: string, surroundings: CommandSurroundings): Observer {
+  // Whatever confines them, commands of this machine have their state in one folder, and one supervisor each.
+  return surroundings.sandbox ?? { name: 'local', ...observer(commandsFolder(root, surroundings)) };
 }
 
 /** The run of an effect, which owns what it starts. */
@@ -50,9 +48,9 @@ export function ownerOf(idempotencyKey: string): string {
   return idempotencyKey.replace(/:\d+:\d+$/, '');
 }
 
-/** How a command is named to `Observer`; which sandbox it is in does not matter to one on this machine. */
-export function named(id: string): Locator {
-  return { sandbox: 'local', id };
+/** How a command is named to the sandbox that is looked through. */
+export function named({ name }: Pick<Sandbox, 'name'>, id: string): Locator {
+  return { sandbox: name, id };
 }
 
 /** Where reading begins, in bytes; `tailBytes` from each end instead. */
@@ -67,7 +65,7 @@ export interface Place {
  * context; otherwise as much of the beginning and the end as fits.
  */
 export async function lookAt(
-  observer: Pick<Observer, 'read'>,
+  sandbox: Pick<Sandbox, 'name' | 'read'>,
   id: string,
   place: Place,
   wait: Pick<ReadRequest, 'waitMs' | 'until'>,
@@ -75,8 +73,8 @@ export async function lookAt(
   more: readonly string[] = [],
 ): Promise<string | ToolEnding> {
   const read = (request: Partial<ReadRequest>) =>
-    observer.read(
-      named(id),
+    sandbox.read(
+      named(sandbox, id),
       { stdout: 0, stderr: 0, bytesMax: 64, waitMs: 0, until: 'end', ...request },
       context.signal,
     );

@@ -1,13 +1,10 @@
 /** `command_start`: one shell command in the workspace, in the sandbox that the agent chose, started at most once. */
-
-import { openFence } from '../../sandbox/fence.ts';
 import { type Locator, locatorText } from '../../sandbox/locator.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { bubblewrap } from '../../sandbox/sandboxes/bubblewrap/bubblewrap.ts';
 import { local } from '../../sandbox/sandboxes/local/local.ts';
 import { startCommand, startWithRecovery } from '../../sandbox/start-command.ts';
 import type { StartOutcome } from '../../sandbox/start-outcome.ts';
-import { neverStarts, unspentId } from '../../sandbox/supervisor/forestall.ts';
 import { sweepCommands } from '../../sandbox/supervisor/observe.ts';
 import { defineTool, failed, notDispatched, stillUnknown, type ToolEnding } from '../tool/define-tool.ts';
 import { ToolError } from '../tool/errors.ts';
@@ -15,12 +12,13 @@ import { readOptions } from '../tool/options.ts';
 import { workspaceRoot } from '../tool/project-read.ts';
 import { short } from '../tool/short.ts';
 import type { Tool, ToolContext } from '../tool/tool.ts';
+import { commandEnds, endMs } from './command-ends.ts';
 import {
   type CommandSurroundings,
   commandId,
   commandsFolder,
-  endCommands,
   lookAt,
+  named,
   outputBytesMax,
   ownerOf,
 } from './command-seat.ts';
@@ -47,9 +45,6 @@ interface Arguments {
 
 const waitMsMax = 60_000;
 const keptMs = 24 * 60 * 60 * 1000;
-// Within the time that a cancelled call has to settle.
-const cancelGraceMs = 300;
-const cancelMs = 1_700;
 
 /** Makes the tool. Throws `sandbox.unavailable` where the sandbox does not work: no command ever runs without it. */
 export function commandStart(options: CommandStartOptions, surroundings: CommandSurroundings): Tool {
@@ -64,12 +59,8 @@ export function commandStart(options: CommandStartOptions, surroundings: Command
   const folder = commandsFolder(root, surroundings);
   const places = { workspace: root, folder, env: surroundings.env, network };
   const box = surroundings.sandbox ?? openSandbox(sandbox ?? 'local', places);
-  sweepCommands(folder, Date.now() - keptMs);
-  const owners = new Set<string>();
-  const fence = openFence();
-
-  const stop = async (locator: Locator): Promise<boolean> =>
-    (await box.cancel(locator, { graceMs: cancelGraceMs }, AbortSignal.timeout(cancelMs))).done;
+  if (surroundings.sandbox === undefined) sweepCommands(folder, Date.now() - keptMs);
+  const ends = commandEnds(box);
 
   const run = async (
     { command, cwd = '', wait_ms: waitMs = 10_000, stdin = false }: Arguments,
@@ -77,16 +68,10 @@ export function commandStart(options: CommandStartOptions, surroundings: Command
   ) => {
     const { signal, clock, idempotencyKey } = context;
     const owner = ownerOf(idempotencyKey);
-    const locator = { sandbox: box.name, id: unspentId(folder, commandId(idempotencyKey)) };
-    // What an earlier cancel could not prove gone is asked again before anything new begins.
-    if (fence.state !== 'open') await fence.drain();
-    const inside = fence.enter({ name: locator.id, drain: () => stop(locator) });
-    if (!inside.entered)
-      return notDispatched(
-        'unavailable',
-        'A cancelled command may still be running; end it with command_cancel.',
-      );
-    owners.add(owner);
+    const locator = await unspent(box, commandId(idempotencyKey), signal);
+    const begun = await ends.begin(owner, locator);
+    if ('held' in begun)
+      return notDispatched('unavailable', `${begun.held} Nothing new begins before; use command_cancel.`);
     const spec = {
       argv: ['/bin/sh', '-c', command],
       cwd: cwd === '.' ? '' : cwd,
@@ -100,19 +85,19 @@ export function commandStart(options: CommandStartOptions, surroundings: Command
     const start = () => startCommand(box, spec, { locator, beforeDispatch: async () => {}, signal });
     const { outcome, attempts, exhausted } = await startWithRecovery(start, { signal, clock });
     if (outcome.outcome !== 'unknown' && outcome.outcome !== 'started') {
-      inside.leave();
+      begun.leave();
       return refusal(outcome, exhausted ? attempts : 1);
     }
     if (outcome.outcome === 'started') {
       const shown = await lookAt(box, locator.id, {}, { waitMs, until: 'end' }, context, confined(box));
       if (!signal.aborted) {
-        inside.leave();
+        begun.leave();
         return shown;
       }
     }
-    if (signal.aborted && (await fence.drain()).state === 'open') {
+    if (signal.aborted && (await begun.stop())) {
       const wait = { waitMs: 0, until: 'end' } as const;
-      return lookAt(box, locator.id, {}, wait, { ...context, signal: AbortSignal.timeout(cancelMs) });
+      return lookAt(box, locator.id, {}, wait, { ...context, signal: AbortSignal.timeout(endMs) });
     }
     const why =
       outcome.outcome === 'unknown' ? outcome.message : 'It was cancelled, and its end was not confirmed.';
@@ -124,10 +109,11 @@ export function commandStart(options: CommandStartOptions, surroundings: Command
   // What became of a start that nobody saw end. Its id follows from the call, so it is found whoever sent it.
   const reconcile = async (_: Arguments, context: ToolContext) => {
     const { signal, idempotencyKey } = context;
-    const id = unspentId(folder, commandId(idempotencyKey));
-    if (await neverStarts(folder, id, signal))
+    const locator = await unspent(box, commandId(idempotencyKey), signal);
+    const { id } = locator;
+    if (await box.neverStarts(locator, { spend: true }, signal))
       return notDispatched('rejected-locally', 'It was never started, and its start can no longer happen.');
-    const status = await box.status({ sandbox: box.name, id }, signal);
+    const status = await box.status(locator, signal);
     if (status.state === 'absent' || status.state === 'idle')
       return stillUnknown(`The command ${id} has not said yet whether it runs.`);
     if (status.state === 'ended' && !status.receipt.ran)
@@ -165,18 +151,25 @@ export function commandStart(options: CommandStartOptions, surroundings: Command
     execute: run,
     reconcile,
     // A resumed run owns what it started before it was killed, whether or not its model calls a command tool again.
-    attend: (owner) => void owners.add(owner),
+    attend: (owner) => ends.own(owner),
+    ...(keep === true ? {} : { settle: (owner) => ends.end(owner) }),
     async close() {
-      if (keep !== true) {
-        const end = (id: string) => stop({ sandbox: box.name, id });
-        await Promise.all([...owners].map((owner) => endCommands(folder, owner, end)));
-      }
+      // A run that was broken off has not settled its own.
+      if (keep !== true) await ends.close();
       await box.close();
     },
   });
   // The runtime hands over nothing but values that `check` returned, which are of this type.
   const bound = ({ command, cwd }: Arguments) => namedFiles(root, command, cwd);
   return { ...tool, bound: (value) => bound(value as Arguments) };
+}
+
+/** Where a call may be started now: under the first of its ids that is not proven to have never started anything. */
+async function unspent(box: Sandbox, id: string, signal: AbortSignal): Promise<Locator> {
+  for (let nth = 1; ; nth += 1) {
+    const locator = named(box, nth === 1 ? id : `${id}_${nth}`);
+    if (!(await box.neverStarts(locator, { spend: false }, signal))) return locator;
+  }
 }
 
 function openSandbox(

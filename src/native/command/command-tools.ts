@@ -1,6 +1,6 @@
 /** The tools that go on with a command that was started: read, wait, write and cancel, in this run, a later one or after a crash. */
 import { commandIdForm } from '../../sandbox/locator.ts';
-import { listCommands, observer } from '../../sandbox/supervisor/observe.ts';
+import type { Observer } from '../../sandbox/sandbox.ts';
 import { defineTool, failed } from '../tool/define-tool.ts';
 import { readOptions } from '../tool/options.ts';
 import { workspaceRoot } from '../tool/project-read.ts';
@@ -8,11 +8,11 @@ import type { Tool } from '../tool/tool.ts';
 import {
   asFailure,
   type CommandSurroundings,
-  commandsFolder,
   lookAt,
   named,
   outputBytesMax,
   ownerOf,
+  seenThrough,
 } from './command-seat.ts';
 
 export interface CommandToolOptions {
@@ -49,15 +49,14 @@ function placeOf({ stdout_from: stdout, stderr_from: stderr, tail_bytes: tailByt
   return { stdout, stderr, tailBytes };
 }
 
-function rootOf(tool: string, options: CommandToolOptions, surroundings: CommandSurroundings): string {
+function commandsOf(tool: string, options: CommandToolOptions, surroundings: CommandSurroundings): Observer {
   const { workspace } = readOptions(tool, options, { workspace: 'string' });
-  return commandsFolder(workspaceRoot(tool, workspace), surroundings);
+  return seenThrough(workspaceRoot(tool, workspace), surroundings);
 }
 
 /** Makes `command_read`: state and output of a command now, or the list of this run's commands. */
 export function commandRead(options: CommandToolOptions, surroundings: CommandSurroundings): Tool {
-  const root = rootOf('command_read', options, surroundings);
-  const commands = observer(root);
+  const commands = commandsOf('command_read', options, surroundings);
   return defineTool<Places & { readonly command?: string }>({
     name: 'command_read',
     description:
@@ -74,9 +73,13 @@ export function commandRead(options: CommandToolOptions, surroundings: CommandSu
     async execute({ command: id, ...place }, context) {
       if (id !== undefined)
         return lookAt(commands, id, placeOf(place), { waitMs: 0, until: 'end' }, context).catch(asFailure);
-      const all = listCommands(root, ownerOf(context.idempotencyKey));
+      const all = await commands.list(ownerOf(context.idempotencyKey), context.signal);
       return {
-        commands: all.map(({ id: one, sandbox, status }) => ({ command: one, sandbox, state: status.state })),
+        commands: all.map(({ locator: { id: one, sandbox }, status }) => ({
+          command: one,
+          sandbox,
+          state: status.state,
+        })),
       };
     },
   });
@@ -84,7 +87,7 @@ export function commandRead(options: CommandToolOptions, surroundings: CommandSu
 
 /** Makes `command_wait`: the same once the command has ended, or the time is over. */
 export function commandWait(options: CommandToolOptions, surroundings: CommandSurroundings): Tool {
-  const commands = observer(rootOf('command_wait', options, surroundings));
+  const commands = commandsOf('command_wait', options, surroundings);
   return defineTool<Places & { readonly command: string; readonly wait_ms?: number }>({
     name: 'command_wait',
     description: 'Waits until a command ends, at most wait_ms, and returns its state and output.',
@@ -108,7 +111,7 @@ export function commandWait(options: CommandToolOptions, surroundings: CommandSu
 
 /** Makes `command_write`: bytes for the standard input of a running command, handed over once. */
 export function commandWrite(options: CommandToolOptions, surroundings: CommandSurroundings): Tool {
-  const commands = observer(rootOf('command_write', options, surroundings));
+  const commands = commandsOf('command_write', options, surroundings);
   return defineTool<{ readonly command: string; readonly text: string; readonly end?: boolean }>({
     name: 'command_write',
     description:
@@ -132,12 +135,12 @@ export function commandWrite(options: CommandToolOptions, surroundings: CommandS
     look: 'Call command_read: it says how many bytes of input the command has taken.',
     effectKey: ({ command: id }) => `input of ${id}`,
     async execute({ command: id, text, end = false }, { signal }) {
-      const status = await commands.status(named(id), signal);
+      const status = await commands.status(named(commands, id), signal);
       if (status.state === 'absent') return failed('sandbox.not-found', `There is no command ${id} here.`);
       if (status.state !== 'running')
         return failed('command.not-running', `The command ${id} is ${status.state}; nothing was sent.`);
       const input = { offset: status.stdinBytes, bytes: Buffer.from(text), end };
-      const receipt = await commands.write(named(id), input, signal);
+      const receipt = await commands.write(named(commands, id), input, signal);
       if (receipt.accepted) return { command: id, stdin_bytes: receipt.received };
       return failed('command.input-refused', refusals[receipt.reason]);
     },
@@ -153,7 +156,7 @@ const refusals = {
 
 /** Makes `command_cancel`: ends a command and all that it started, and says so only with proof. */
 export function commandCancel(options: CommandToolOptions, surroundings: CommandSurroundings): Tool {
-  const commands = observer(rootOf('command_cancel', options, surroundings));
+  const commands = commandsOf('command_cancel', options, surroundings);
   return defineTool<{ readonly command: string }>({
     name: 'command_cancel',
     description:
@@ -172,7 +175,7 @@ export function commandCancel(options: CommandToolOptions, surroundings: Command
     effectKey: ({ command: id }) => `end of ${id}`,
     async execute({ command: id }, context) {
       try {
-        const end = await commands.cancel(named(id), { graceMs: 2_000 }, context.signal);
+        const end = await commands.cancel(named(commands, id), { graceMs: 2_000 }, context.signal);
         if (!end.done) throw new Error(end.message);
         return await lookAt(commands, id, { tailBytes: 8192 }, { waitMs: 0, until: 'end' }, context);
       } catch (thrown) {

@@ -49,6 +49,11 @@ interface Definition<Args> {
   reconcile?(args: Args, context: ToolContext): unknown;
   /** Told of each run in which the tool may be called, before its first call there; a resumed run is one too. */
   attend?(run: string): void;
+  /**
+   * Ends what a run left at work, once the run's own work is over and before its end is recorded. Returns a sentence for
+   * each thing that is not proven gone; nothing for none.
+   */
+  settle?(run: string): readonly string[] | undefined | Promise<readonly string[] | undefined>;
   /** Frees what the tool holds; called once. */
   close?(): void | Promise<void>;
 }
@@ -76,6 +81,7 @@ const fields = new Set([
   'execute',
   'reconcile',
   'attend',
+  'settle',
   'close',
 ]);
 const defaultLimits: ToolLimits = { timeoutMs: 10_000, outputBytesMax: 64 * 1024 };
@@ -158,6 +164,9 @@ export function defineTool<Args>(
           reconcile: async (value: unknown, context: ToolContext) =>
             toFinding(await definition.reconcile?.(value as Args, context), name),
         }),
+    ...(definition.settle === undefined
+      ? {}
+      : { settle: async (run: string) => (await definition.settle?.(run)) ?? [] }),
     ...(definition.attend === undefined ? {} : { attend: (run: string) => definition.attend?.(run) }),
     close: () => {
       closing ??= Promise.resolve(definition.close?.());

@@ -101,6 +101,12 @@ export interface Tool {
   reconcile?(value: unknown, context: ToolContext): Promise<ToolFinding>;
   /** Told once, before its first call, of each run in which the tool may be called; a resumed run is one too. */
   attend?(run: string): void;
+  /**
+   * Told of each run in which the tool could be called, once its work is over, however it ended, and before that is
+   * recorded. Ends what the run left at work, within seconds. Resolves with a sentence for each thing that is not proven
+   * gone; what it throws is told as one.
+   */
+  settle?(run: string): Promise<readonly string[]>;
   /** Frees what the tool holds (a child process, a connection); safe to call twice. */
   close(): Promise<void>;
 }

@@ -70,11 +70,10 @@ function asideOf(folder: string): string {
 }
 
 /**
- * True with proof that no command runs, ran or ever will run under this id. Where nothing is there yet, the id is spent, so
- * that a start still on its way finds it taken; a supervisor that was never released is waited for.
+ * True with proof that no command runs, ran or ever will run in this folder. Where nothing is there yet, its place is taken,
+ * so that a start still on its way finds it so; a supervisor that was never released is waited for.
  */
-export async function neverStarts(root: string, id: string, signal: AbortSignal): Promise<boolean> {
-  const folder = join(root, id);
+export async function neverStarts(folder: string, signal: AbortSignal): Promise<boolean> {
   if (takePlace(folder, voidFile, '')) return true;
   const until = Date.now() + settleMs;
   for (;;) {
@@ -89,15 +88,8 @@ export async function neverStarts(root: string, id: string, signal: AbortSignal)
   }
 }
 
-/** The id under which a call may be started now: the first of its ids that is not proven to have never started. */
-export function unspentId(root: string, id: string): string {
-  for (let nth = 1; ; nth += 1) {
-    const name = nth === 1 ? id : `${id}_${nth}`;
-    if (!isVoid(join(root, name))) return name;
-  }
-}
-
-function isVoid(folder: string): boolean {
+/** True where the record of a folder itself proves that nothing ran there and nothing will. */
+export function isVoid(folder: string): boolean {
   return existsSync(join(folder, voidFile)) || neverRan(readState(folder));
 }
 

@@ -34,7 +34,7 @@ async function toldThough(locator: Locator): Promise<EndReceipt> {
     receipt: status.receipt,
   });
   expect(await rig.sandbox.signal(locator, 'SIGTERM', never)).toEqual({ sent: false, state: 'ended' });
-  expect(await neverStarts(folder, locator.id, never)).toBe(false);
+  expect(await neverStarts(join(folder, locator.id), never)).toBe(false);
   return status.receipt;
 }
 

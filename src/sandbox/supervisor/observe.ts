@@ -7,21 +7,26 @@ import { messageOf } from '../../errors.ts';
 import { SandboxError } from '../errors.ts';
 import { isCommandId, type Locator } from '../locator.ts';
 import { readStream } from '../output-page.ts';
-import type { CommandStatus, EndReceipt, OutputPage, ReadRequest, Sandbox } from '../sandbox.ts';
+import type {
+  CommandStatus,
+  EndReceipt,
+  ListedCommand,
+  Observer,
+  OutputPage,
+  ReadRequest,
+} from '../sandbox.ts';
 import { ask } from './connection.ts';
-import { sweepAside } from './forestall.ts';
+import { isVoid, neverStarts, sweepAside } from './forestall.ts';
 import { endAll, isAlive } from './process-tree.ts';
 import { type CommandState, commandFiles, readState, writeState } from './state-file.ts';
-
-export type Observer = Pick<Sandbox, 'status' | 'read' | 'write' | 'signal' | 'cancel' | 'acknowledge'>;
 
 const askMs = 5_000;
 const killMs = 2_000;
 /** How often whoever waits asks the supervisor itself, and not only the disk. */
 const askAgainMs = 1_000;
 
-/** The operations on commands whose folders lie beneath `root`. */
-export function observer(root: string): Observer {
+/** The operations on commands whose folders lie beneath `root`, in whatever sandbox of this machine they run. */
+export function observer(root: string): Omit<Observer, 'name'> {
   const folderOf = ({ id }: Locator): string => {
     // The id is a folder's name: nothing else may be.
     if (!isCommandId(id)) throw notFound(id);
@@ -89,6 +94,11 @@ export function observer(root: string): Observer {
       if (state?.receipt?.id !== receipt) return false;
       giveUpOutput(folder, state);
       return true;
+    },
+    list: (owner, signal) => listCommands(root, owner, signal),
+    async neverStarts(locator, { spend }, signal) {
+      const folder = folderOf(locator);
+      return spend ? neverStarts(folder, signal) : isVoid(folder);
     },
   };
 }
@@ -190,19 +200,21 @@ async function endWithout(folder: string, state: CommandState, graceMs: number) 
   return ended(receipt);
 }
 
-/** What a list shows of a command. */
-export interface ListedCommand {
-  readonly id: string;
-  readonly sandbox: string;
-  readonly status: CommandStatus;
-}
-
-/** The commands of an owner, oldest first. */
-export function listCommands(root: string, owner: string): readonly ListedCommand[] {
-  return statesIn(root)
+async function listCommands(
+  root: string,
+  owner: string,
+  signal: AbortSignal,
+): Promise<readonly ListedCommand[]> {
+  const own = statesIn(root)
     .filter(({ state }) => state.owner === owner && !state.acknowledged)
-    .sort((one, other) => one.state.startedAtMs - other.state.startedAtMs)
-    .map(({ folder, state }) => ({ id: state.id, sandbox: state.sandbox, status: statusOnDisk(folder) }));
+    .sort((one, other) => one.state.startedAtMs - other.state.startedAtMs);
+  return Promise.all(
+    own.map(async ({ folder, state: { sandbox, id } }) => {
+      const status = statusOnDisk(folder);
+      const asked = status.state === 'running' ? await statusAsked(folder, signal) : status;
+      return { locator: { sandbox, id }, status: asked };
+    }),
+  );
 }
 
 const sweptMax = 50;

@@ -12,7 +12,7 @@ import { exitCodeOf } from '../sandbox.ts';
 import { local } from '../sandboxes/local/local.ts';
 import { startCommand } from '../start-command.ts';
 import { neverStarts } from './forestall.ts';
-import { listCommands, sweepCommands } from './observe.ts';
+import { sweepCommands } from './observe.ts';
 import { isAlive, membersOf, processId } from './process-tree.ts';
 import { readState } from './state-file.ts';
 
@@ -72,7 +72,7 @@ test('after SIGKILL of the Writ that started it, another one reports all output 
   );
   await read(locator, 5_000, 'output');
   await kill(writ);
-  expect(listCommands(rig.folder, 'test')).toMatchObject([{ id: locator.id, status: { state: 'running' } }]);
+  expect(await rig.sandbox.list('test', never)).toMatchObject([{ locator, status: { state: 'running' } }]);
   const bytes = Buffer.from('€\n');
   expect(await rig.sandbox.write(locator, { offset: 0, bytes, end: false }, never)).toEqual({
     accepted: true,
@@ -117,13 +117,13 @@ test('a command whose start cannot be written down is not run, and an idle recor
   await expect.poll(() => rig.sandbox.status(locator, never)).toMatchObject({ state: 'lost' });
   expect(existsSync(join(rig.workspace, 'ran'))).toBe(false);
   expect(readState(folder)).toMatchObject({ phase: 'idle', receipt: null });
-  expect(await neverStarts(rig.folder, locator.id, never)).toBe(false);
+  expect(await neverStarts(folder, never)).toBe(false);
   rmSync(join(folder, 'state.json.new'), { recursive: true });
   expect(await rig.sandbox.cancel(locator, { graceMs: 0 }, never)).toMatchObject({
     done: true,
     receipt: { ran: true, by: 'cancel', exit: { code: null, signal: null } },
   });
-  expect(await neverStarts(rig.folder, locator.id, never)).toBe(false);
+  expect(await neverStarts(folder, never)).toBe(false);
 });
 
 test.each(['writeFileSync', 'renameSync'])(
@@ -143,7 +143,7 @@ test.each(['writeFileSync', 'renameSync'])(
     const writ = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'ignore' });
     expect(await once(writ, 'exit')).toEqual([null, 'SIGKILL']);
     expect(readdirSync(rig.folder)).toEqual([expect.stringMatching(/^\.aside-/)]);
-    expect(await neverStarts(rig.folder, id, never)).toBe(true);
+    expect(await neverStarts(join(rig.folder, id), never)).toBe(true);
     sweepCommands(rig.folder, Date.now() + 1);
     expect(readdirSync(rig.folder)).toEqual([id]);
   },
@@ -238,7 +238,7 @@ test('the output of ends that are old enough is swept, never the end itself, and
     stdout: { text: '', eof: true },
   });
   // Who asks later what became of it finds its place taken, so that it is never started again.
-  expect(await neverStarts(rig.folder, ended.id, never)).toBe(false);
+  expect(await neverStarts(join(rig.folder, ended.id), never)).toBe(false);
   expect(await rig.sandbox.status(running, never)).toMatchObject({ state: 'running' });
   for (const id of ['../workspace', 'x', ''])
     await expect(rig.sandbox.status({ sandbox: 'local', id }, never)).rejects.toMatchObject({
