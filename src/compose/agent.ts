@@ -78,7 +78,7 @@ export interface Agent {
   readonly folder: string;
   readonly key: string;
   readonly name: string;
-  readonly join: 'blocks' | 'verbatim';
+  readonly join: 'blocks' | 'bare' | 'verbatim';
   /** Fragment ids in order; `default` is always there. */
   readonly profiles: ReadonlyMap<string, readonly string[]>;
   /** What `tool.*` stands for in conditions, by that name. */

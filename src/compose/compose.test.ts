@@ -255,7 +255,7 @@ const texts: fc.Arbitrary<SessionTexts> = fc.record(
 describe('laws', () => {
   const loaded: Agent[] = [];
   beforeAll(async () => {
-    for (const join of ['blocks', 'verbatim']) {
+    for (const join of ['blocks', 'bare', 'verbatim']) {
       loaded.push(
         await load({ ...sample, v: header('when: env.CI == "1"\ntemplate: true', 'V {{ env.CI }}') }, join),
       );
@@ -263,7 +263,7 @@ describe('laws', () => {
       loaded.push(await load({ a: header('when: env.CI == "1"', '') }, join));
     }
   });
-  const agents = fc.nat({ max: 5 }).map((i) => loaded[i] as Agent);
+  const agents = fc.nat({ max: 8 }).map((i) => loaded[i] as Agent);
   const fact: fc.Arbitrary<Fact> = fc.oneof(
     fc.boolean().map((value): Fact => ({ known: true, value, source: 's' })),
     fc.constant<Fact>({ known: false, reason: 'r', source: 's' }),
@@ -296,6 +296,18 @@ describe('laws', () => {
           expect(one.text.startsWith(results[i - 1]?.text ?? '')).toBe(true);
           expect(one.stablePrefixBytes).toBe(results[0]?.stablePrefixBytes);
         });
+      }),
+    );
+  });
+
+  test('bare is blocks without its last newline, whatever is composed', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 2 }), facts, texts, (i, known, given) => {
+        const [blocks, bare] = [loaded[i], loaded[i + 3]].map((agent) =>
+          compose(agent as Agent, { profile: 'default', facts: known, texts: given }),
+        );
+        expect(bare?.text).toBe(blocks?.text.replace(/\n$/, ''));
+        expect(bare?.text.endsWith('\n')).toBe(false);
       }),
     );
   });

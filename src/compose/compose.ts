@@ -124,10 +124,17 @@ class Builder {
   stablePrefixBytes: number | undefined;
   bytes = 0;
   #tail = '';
+  readonly #join: Agent['join'];
+
+  constructor(join: Agent['join']) {
+    this.#join = join;
+  }
 
   add(id: LayerId, text: string, fragments: readonly string[]): void {
     if (text === '') return;
-    const layer = layerOf(id, blankLineAfter(this.#tail), text, fragments);
+    // Whatever a layer is made of: behind the last one there is to be no newline, and between two stands a blank line.
+    const kept = this.#join === 'bare' ? text.replace(/\n$/, '') : text;
+    const layer = layerOf(id, blankLineAfter(this.#tail), kept, fragments);
     this.layers.push(layer);
     this.bytes += layer.joinBefore.length + layer.bytes;
     // Enough of the end to see a blank line, also where a layer is one newline long.
@@ -143,7 +150,7 @@ class Builder {
 }
 
 function layersOf(agent: Agent, situation: Situation, choices: readonly Choice[], read: ReadFact) {
-  const builder = new Builder();
+  const builder = new Builder(agent.join);
   for (const id of layerIds) {
     switch (id) {
       case 'governance':
@@ -174,7 +181,7 @@ function addFragments(
   read: ReadFact,
   index: SkillIndex = noIndex,
 ): void {
-  const between = join === 'blocks' ? '\n\n' : '';
+  const between = join !== 'verbatim' ? '\n\n' : '';
   const parts: string[] = [];
   const fragments: string[] = [];
   for (const { fragment, included, volatile } of choices) {
@@ -212,7 +219,8 @@ function indexOf(agent: Agent, { skills = [] }: Situation, read: ReadFact): Skil
 /** A fragment's own text as it stands in a composition; empty where it says nothing. */
 export function fragmentText(fragment: Fragment, join: Agent['join'], read: ReadFact): string {
   const { template, render } = fragment;
-  if (template === null && render === undefined) return join === 'blocks' ? fragment.trimmed : fragment.body;
+  if (template === null && render === undefined)
+    return join !== 'verbatim' ? fragment.trimmed : fragment.body;
   const text = template === null ? (render?.write(read) ?? '') : renderTemplate(template, read, fragment.id);
-  return join === 'blocks' ? trimBlank(text) : text;
+  return join !== 'verbatim' ? trimBlank(text) : text;
 }

@@ -13,7 +13,7 @@ export interface Fault {
 
 /** What a harness takes that cuts off blanks and line ends at both ends of a text. */
 export const trimmedText =
-  'a text without blanks or line ends at its ends (in agent.yaml `join: verbatim`, and a last fragment without a line end)';
+  'a text without blanks or line ends at its ends, as `join: bare` in agent.yaml makes one';
 
 /** A way that a text could travel. */
 export interface Way {

@@ -202,7 +202,7 @@ test('a line end that a harness takes off: the next step is an agent.yaml that w
     ['--harness', 'codex', '--intent', 'context'],
   ]) {
     const { code, stderr } = await call(['deliver', 'plain', ...asked], { cwd, env });
-    expect([code, stderr]).toEqual([3, expect.stringMatching(/\nnext: .*`join: verbatim`/)]);
+    expect([code, stderr]).toEqual([3, expect.stringMatching(/\nnext: .*`join: bare`/)]);
     expect(await call(['deliver', writer, ...asked], { cwd, env })).toMatchObject({ code: 0, stderr: '' });
   }
 });

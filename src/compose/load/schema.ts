@@ -100,7 +100,10 @@ const layerLimits = z.strictObject(
 export const agentSchema = z.strictObject({
   key: name.describe('What conditions and records know the agent by; never the display name.'),
   name: text.optional().describe('The display name; the key where it is left out.'),
-  join: z.enum(['blocks', 'verbatim']).optional().describe('How fragments are joined; blocks by default.'),
+  join: z
+    .enum(['blocks', 'bare', 'verbatim'])
+    .optional()
+    .describe('How fragments are joined; blocks by default. bare is blocks without the newline at the end.'),
   profiles: z
     .record(name, z.array(name))
     .describe('Named, ordered lists of fragments; one must be called default.'),

@@ -29,7 +29,7 @@ async function composed(path: string, facts: Record<string, string> = {}, texts:
 }
 
 describe('spans', () => {
-  test.each(['blocks', 'verbatim'])(
+  test.each(['blocks', 'bare', 'verbatim'])(
     '%s: together they are the text, and each holds its fragment',
     async (join) => {
       const { composition, spans } = await composed(
@@ -126,7 +126,7 @@ describe('what is reused', () => {
 test('one volatile fact more, or a text for the session, moves nothing before it', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.constantFrom('blocks', 'verbatim'),
+      fc.constantFrom('blocks', 'bare', 'verbatim'),
       fc.array(
         fc.string({ unit: 'grapheme', maxLength: 20 }).filter((text) => !text.includes('---')),
         { maxLength: 3 },

@@ -52,5 +52,5 @@ function ends(agent: Agent, base: Situation, group: Group): { smallest: Example;
 
 function bytesOf(agent: Agent, fragment: Fragment, situation: Situation): number {
   const text = fragmentText(fragment, agent.join, factReader(situation.facts));
-  return Buffer.byteLength(text) + (agent.join === 'blocks' && text !== '' ? 2 : 0);
+  return Buffer.byteLength(text) + (agent.join !== 'verbatim' && text !== '' ? 2 : 0);
 }

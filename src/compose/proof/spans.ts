@@ -28,7 +28,7 @@ export function spansOf(agent: Agent, situation: Situation, composition: Composi
       const fragment = agent.fragments.get(id);
       return { id, text: fragment === undefined ? '' : fragmentText(fragment, agent.join, read) };
     });
-    const between = agent.join === 'blocks' ? '\n\n'.length : 0;
+    const between = agent.join !== 'verbatim' ? '\n\n'.length : 0;
     let end = start + Buffer.byteLength(layer.joinBefore);
     let first = true;
     for (const { id, text } of parts) {
