@@ -21,6 +21,10 @@ export const proveErrors = {
     kind: 'refused',
     about: 'A file of the grader is not the one that was registered.',
   },
+  'prove.grader-in-reach': {
+    kind: 'refused',
+    about: 'A file of the grader lies where an agent that it grades can read or write it.',
+  },
   'prove.mixed-graders': { kind: 'refused', about: 'Trials to compare were graded by different graders.' },
   'prove.no-judge': { kind: 'refused', about: 'The grader is a model and no model was given to judge.' },
   'prove.outages': { kind: 'failed', about: 'Several trials in a row ended in outages.' },

@@ -83,7 +83,12 @@ const item = z.strictObject({
 /** Items by id. */
 export const itemsSchema = z.record(name, item, { error: 'a map of items by id' });
 
-const timeoutMs = z.int().min(1, 'a whole number above 0').optional();
+// A longer timer would fire at once.
+const timeoutMs = z
+  .int()
+  .min(1, 'a whole number above 0')
+  .max(2 ** 31 - 1, 'at most 2147483647')
+  .optional();
 
 const grader = z.discriminatedUnion('kind', [
   z.strictObject({
@@ -157,7 +162,11 @@ export const experimentSchema = z.strictObject({
     })
     .optional()
     .describe('How many trials at once, and how many may begin in a minute.'),
-  alpha: share.optional(),
+  alpha: z
+    .number()
+    .gt(0, 'a number above 0')
+    .lt(0.5, 'a number below 0.5: margins are held against the interval of 1 - 2 alpha')
+    .optional(),
   resamples: z.int().min(20_000, 'at least 20000').max(10_000_000, 'at most 10000000').optional(),
   primary: primary
     .optional()

@@ -6,6 +6,7 @@ import { measure } from './measure.ts';
 import { shuffled } from './plan.ts';
 import { stream } from './statistics/generator.ts';
 import { keyOf } from './trial.ts';
+import { answerWithoutFolder } from './work-folder.ts';
 
 /**
  * In an order drawn from the seed and the grader, in which the arms are mixed. Each grade is recorded before the next is
@@ -28,7 +29,13 @@ export async function gradeLeft(run: ExperimentRun): Promise<void> {
     const grade =
       item === undefined || seen?.answer == null
         ? { score: null, reason: 'its answer is no longer in the ledger' }
-        : await grader.grade({ item, answer: seen.answer, calls: seen.calls, workspace: null, signal });
+        : await grader.grade({
+            item,
+            answer: await answerWithoutFolder(journal, row, seen.answer),
+            calls: seen.calls,
+            workspace: null,
+            signal,
+          });
     if (signal.aborted && grade.score === null) return;
     await journal.append({ type: 'grade', grade: gradeEntry(row, grader, grade) });
   }

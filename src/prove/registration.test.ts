@@ -48,6 +48,24 @@ describe('a slip is found at its place', () => {
       /a margin beside that question/,
     ],
     [
+      'an alpha at which no margin has an interval',
+      ['stopping:', 'alpha: 0.5\nstopping:'],
+      'compose.wrong-value',
+      /experiment\.yaml:18:8: .*a number below 0\.5/,
+    ],
+    [
+      'a deviation that no rates have',
+      ['stopping:', 'assume: { rate: 0.5, deviation: 0.6, effect: 0.1 }\nstopping:'],
+      'compose.wrong-value',
+      /experiment\.yaml:18:9: deviation: expected a number from 0 to below sqrt/,
+    ],
+    [
+      'a time that no timer holds',
+      ['{ kind: exact }', '{ kind: command, command: ["true"], timeoutMs: 2147483648 }'],
+      'compose.wrong-value',
+      /at most 2147483647/,
+    ],
+    [
       'a fragment that there is not',
       ['ritual: in', 'ritaul: in'],
       'compose.unknown-name',

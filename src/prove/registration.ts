@@ -9,7 +9,9 @@ import type { Experiment } from './experiment.ts';
 import { treeDigest, workspaceDigests } from './fixture.ts';
 import type { GraderFile, MetricFile } from './form.ts';
 import type { Grader } from './grade/grader.ts';
+import { mustBeOutOfReach } from './grade/reach.ts';
 import { betterOf, type MetricRecord, nameOf, valuesOf } from './metric.ts';
+import { StatisticsError } from './statistics/errors.ts';
 import type { Side } from './statistics/trials.ts';
 import type { Build } from './surroundings.ts';
 
@@ -114,7 +116,7 @@ export function registrationDigest(registration: Registration): Digest {
 
 /**
  * Resolves an experiment into what is registered. Throws `prove.same-arms`, `prove.arm-varies`, `prove.outside-cell`,
- * `prove.unreachable-alpha`, `prove.bad-fixture`, and the grader's errors about items.
+ * `prove.unreachable-alpha`, `prove.grader-in-reach`, `prove.bad-fixture`, and the grader's errors about items.
  */
 export async function registrationOf(
   experiment: Experiment,
@@ -128,6 +130,7 @@ export async function registrationOf(
     if (wrong !== null)
       throw experiment.itemError(item.id, 'expect', `the item '${item.id}' ${wrong}`, 'Correct it.');
   }
+  await mustBeOutOfReach(grader, items, arms);
   const alpha = written.alpha ?? 0.05;
   const { repeats, seed, resamples = usualResamples } = written;
   const digestOf = workspaceDigests();
@@ -176,7 +179,7 @@ export async function registrationOf(
   };
   mustDiffer(registered);
   mustSuit(experiment, registered.primary);
-  const design = designOf(registered);
+  const design = designIn(experiment, registered);
   if (design.smallestP > alpha) throw unreachable(design, alpha);
   return plain({ ...registered, design });
 }
@@ -282,6 +285,20 @@ function unreachable({ smallestP: least, trials }: Design, alpha: number): Prove
   );
 }
 
+// What no outcomes can have is a slip of the file.
+function designIn({ map }: Experiment, registered: Omit<Registration, 'design'>): Design {
+  try {
+    return designOf(registered);
+  } catch (thrown) {
+    if (!(thrown instanceof StatisticsError) || thrown.code !== 'statistics.bad-option') throw thrown;
+    throw map.error(
+      map.valueOffset(['assume']),
+      thrown.message.replace(/\.$/, ''),
+      'Assume what the outcomes can have.',
+    );
+  }
+}
+
 // A number that nothing is computed from would be read as one that something is.
 function mustSuit({ map, written: { assume } }: Experiment, primary: MetricRecord | null): void {
   if (assume === undefined) return;
@@ -311,7 +328,9 @@ export function armsDifferIn<Part extends keyof ArmRecord>(
 
 /** The paths at which two registrations differ, `items.q7.task` for instance; at most so many that a person reads them. */
 export function differences(before: unknown, after: unknown, path = ''): string[] {
-  if (jsonDigest(before ?? null) === jsonDigest(after ?? null)) return [];
+  // What is not there is not what is null.
+  const same = (before === undefined) === (after === undefined);
+  if (same && jsonDigest(before ?? null) === jsonDigest(after ?? null)) return [];
   if (!isObject(before) || !isObject(after)) return [path];
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   return keys.flatMap((key) => differences(before[key], after[key], path === '' ? key : `${path}.${key}`));

@@ -312,7 +312,6 @@ describe('a stop', () => {
 });
 
 describe('a judge', () => {
-  const asks = 'grader: x';
   const judged = async (instructions: string, model: string, score: (prompt: JudgePrompt) => number) => {
     const prompts: JudgePrompt[] = [];
     const folder = await experimentFolder('', {
@@ -329,15 +328,18 @@ describe('a judge', () => {
   test('does not learn of which arm an answer is, and grades the arms mixed', async () => {
     const { folder, prompts, judge } = await judged('Judge.', 'local/judge', () => 4);
     const one = await rig(folder, { judge });
-    await one.run(({ side }) => ({ answer: side === 'control' ? 'first' : 'second' }));
+    await one.run(({ side, workspace }) => ({
+      answer: `${side === 'control' ? 'first' : 'second'}, see ${workspace}/a.txt`,
+      calls: [{ tool: side === 'control' ? 'ritual' : 'other' }],
+    }));
     expect(prompts).toHaveLength(16);
+    for (const prompt of prompts) expect(prompt.case).toMatch(/\n(first|second), see workspace\/a\.txt\n/);
     for (const prompt of prompts)
       expect(JSON.stringify(prompt)).not.toMatch(/control|treatment|ritual|run_|session_/);
     const order = prompts.map((prompt) => (prompt.case.includes('first') ? 'c' : 't')).join('');
     expect(order).not.toMatch(/^(c+t+|t+c+|(ct)+|(tc)+)$/);
     const { trials } = await report(one);
     expect(trials.every((row) => row.score === 0.75)).toBe(true);
-    expect(asks).toBe('grader: x');
   });
 
   test('that is another one gives other grades, and grades of two are never compared', async () => {

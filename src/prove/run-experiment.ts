@@ -1,7 +1,6 @@
 /** Runs what is left of an experiment: trials in the planned order, some at a time, each recorded before the next is begun. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { jsonDigest } from '../digest.ts';
 import { isRecord } from '../protocol/json.ts';
 import { ProveError } from './errors.ts';
 import type { Item } from './experiment.ts';
@@ -15,6 +14,7 @@ import { type TrialJudge, trialJudge } from './outcome.ts';
 import { planTrials } from './plan.ts';
 import { environmentOf, lookAt, type Surroundings, surroundingsIn } from './surroundings.ts';
 import { keyOf, type PlannedTrial, type TrialKey, type TrialRow } from './trial.ts';
+import { workFolder } from './work-folder.ts';
 
 /**
  * Runs the trials that have no outcome yet; those that have one are never run again. A run that an earlier call began and
@@ -113,11 +113,6 @@ async function removeWork({ folder }: Journal): Promise<void> {
   await rm(join(folder, 'work'), { recursive: true, force: true });
 }
 
-/** The folder that a trial works in, which is kept until it is graded. */
-function workFolder({ journal }: Pick<ExperimentRun, 'journal'>, trial: TrialKey): string {
-  return join(journal.folder, 'work', jsonDigest(keyOf(trial)).slice(0, 24));
-}
-
 async function oneTrial(
   run: ExperimentRun,
   state: ExperimentState,
@@ -126,7 +121,7 @@ async function oneTrial(
   interrupted: number,
 ): Promise<boolean> {
   const item = itemOf(run, trial);
-  const workspace = workFolder(run, trial);
+  const workspace = workFolder(run.journal, trial);
   const { side, repeat } = trial;
   await freshWorkspace(item.workspace, workspace);
   const surroundings = await lookAt(run.build, {
@@ -237,7 +232,7 @@ async function adopt(
         seen,
         surroundings: stamp.surroundings,
         interrupted: cut.get(key) ?? 0,
-        workspace: workFolder(run, trial),
+        workspace: workFolder(run.journal, trial),
       });
     }
   }

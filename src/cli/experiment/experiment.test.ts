@@ -1,6 +1,6 @@
 /** `writ experiment` as a whole: real runs on a real server, with nothing of the operator in them. */
 
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -23,13 +23,15 @@ beforeEach(async () => {
     const id = `answer-${requests.length}`;
     const judging = requests.at(-1)?.includes('You judge answers.');
     const content = judging ? '{"score": 3, "why": "short"}' : 'yes';
+    // Who may read looks around first.
+    const reads = /"tools":/.test(requests.at(-1) ?? '') && !/"role":"tool"/.test(requests.at(-1) ?? '');
     const send = (value: unknown) => response.write(`data: ${JSON.stringify(value)}\n\n`);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    send({
-      id,
-      model: 'scripted-1',
-      choices: [{ index: 0, delta: { content }, finish_reason: 'stop' }],
-    });
+    const call = { index: 0, id: 'c', function: { name: 'project_read', arguments: '{"path":"."}' } };
+    const choice = reads
+      ? { index: 0, delta: { tool_calls: [call] }, finish_reason: 'tool_calls' }
+      : { index: 0, delta: { content }, finish_reason: 'stop' };
+    send({ id, model: 'scripted-1', choices: [choice] });
     send({
       id,
       model: 'scripted-1',
@@ -232,6 +234,47 @@ test('a model judges in runs of its own, which do not say of which arm an answer
   expect(trials.map((row: { score: number }) => row.score)).toEqual(Array(16).fill(0.5));
   expect(trials[0].judging).toMatchObject({ modelCalls: 1, totalTokens: 10 });
   expect(notVerified).toContain('That the judge grades as people would was not measured.');
+});
+
+test('arms with other tools give the judge the same bytes for the same answer', async () => {
+  const path = join(folder, 'experiment.yaml');
+  const judge = '{ kind: judge, model: local/judge, prompt: judge.md, version: "1", lowest: 1, highest: 5 }';
+  const text = (await readFile(path, 'utf8')).replace('{ kind: exact }', judge);
+  await cp(join(folder, 'agent'), join(folder, 'reader'), { recursive: true });
+  const reader = join(folder, 'reader/agent.yaml');
+  await writeFile(
+    reader,
+    `${await readFile(reader, 'utf8')}\ntools: [project_read]\ncapabilities: { from: none, project: true }\n`,
+  );
+  await writeFile(path, text.replace('treatment: { agent: agent }', 'treatment: { agent: reader }'));
+  await writeFile(join(folder, 'judge.md'), 'You judge answers.\n');
+  await writ('experiment', 'register', 'experiment.yaml');
+  expect((await run()).code).toBe(0);
+  const judging = requests.filter((request) => request.includes('You judge answers.'));
+  // A judge is asked once for each of the 16 answers: of each item, both arms ask alike.
+  expect([judging.length, new Set(judging).size]).toEqual([16, 8]);
+  await writ('experiment', 'report', 'experiment.yaml');
+  const { trials } = await report();
+  const calls = (side: string) =>
+    trials.filter((row: { side: string }) => row.side === side).map((row: { calls: object }) => row.calls);
+  expect([calls('control'), calls('treatment')]).toEqual([
+    Array(8).fill({}),
+    Array(8).fill({ project_read: 1 }),
+  ]);
+});
+
+test.each<[string, string, RegExp]>([
+  [
+    'a protocol',
+    'server: { wire: telnet }',
+    /experiment\.yaml:23:17: there is no protocol 'telnet'[\s\S]*openai-chat/,
+  ],
+  ['a model', 'model: scripted', /experiment\.yaml:23:8: Expected a model as provider\/name/],
+])('%s that no run could take is refused where the file names it', async (_what, line, found) => {
+  const path = join(folder, 'experiment.yaml');
+  await writeFile(path, `${await readFile(path, 'utf8')}\n${line}`);
+  const { code, stderr } = await writ('experiment', 'register', 'experiment.yaml');
+  expect([code, stderr]).toEqual([2, expect.stringMatching(found)]);
 });
 
 test('the command of a grader runs only when it is trusted', async () => {

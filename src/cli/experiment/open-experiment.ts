@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { allAdapters, graders, probes, vocabulary } from '../../catalog.ts';
 import { plantedHome } from '../../deliver/verify/planted-home.ts';
+import { wireNames } from '../../native/model/wire-names.ts';
 import { type Arm, type AskedHarness, openArm } from '../../prove/arm.ts';
 import type { Experiment } from '../../prove/experiment.ts';
 import type { Grader, Judge } from '../../prove/grade/grader.ts';
@@ -38,6 +39,7 @@ export async function openExperiment(
   experiment: Experiment,
   judge?: Judge,
 ): Promise<OpenedExperiment> {
+  await mustNameWhatThereIs(experiment);
   const adapters = await allAdapters();
   const parts = {
     vocabulary,
@@ -52,6 +54,38 @@ export async function openExperiment(
   const build = await buildOf();
   const registration = await registrationOf(experiment, arms, grader, build);
   return { experiment, arms, grader, build, registration };
+}
+
+/** Models and a protocol that no run could take, refused where the file names them. */
+async function mustNameWhatThereIs({ map, written }: Experiment): Promise<void> {
+  const { server, model, arms, grader } = written;
+  if (server?.wire !== undefined && wireNames.every((name) => name !== server.wire))
+    throw map.error(
+      map.valueOffset(['server', 'wire']),
+      `there is no protocol '${server.wire}'`,
+      `Write one of: ${wireNames.join(', ')}.`,
+    );
+  const { ModelError } = await import('../../native/model/errors.ts');
+  const { parseSpec } = await import('../../native/model/providers.ts');
+  const named: readonly (readonly [readonly string[], string | undefined])[] = [
+    [['model'], model],
+    [['arms', 'control', 'model'], arms.control.model],
+    [['arms', 'treatment', 'model'], arms.treatment.model],
+    [['grader', 'model'], grader.kind === 'judge' ? grader.model : undefined],
+  ];
+  for (const [path, spec] of named) {
+    try {
+      if (spec !== undefined) parseSpec(spec);
+    } catch (thrown) {
+      if (!(thrown instanceof ModelError)) throw thrown;
+      throw map.error(map.valueOffset([...path]), sentence(thrown.message), thrown.next ?? 'Correct it.');
+    }
+  }
+}
+
+// What names a place ends with its own full stop.
+function sentence(message: string): string {
+  return message.replace(/\.$/, '');
 }
 
 async function openGrader(

@@ -13,7 +13,6 @@ import type { Execute } from '../../prove/experiment-run.ts';
 import type { Judge } from '../../prove/grade/grader.ts';
 import { type StartRequest, startRun } from '../../run/run.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
 import { openHarness } from '../run/harness-parts.ts';
 import { type AnyOrigin, type Origin, type OutsideOrigin, originRecord } from '../run/origin.ts';
 import { openOutside } from '../run/outside-parts.ts';
@@ -167,16 +166,9 @@ function serverOf(
   { server }: OpenedExperiment['experiment']['written'],
   flags: ServerFlags,
 ): Pick<Origin, 'baseUrl' | 'wire' | 'keyEnv' | 'maxTokens'> {
-  const wire = wireNames.find((name) => name === server?.wire);
-  if (wire === undefined && server?.wire !== undefined) {
-    throw new CliError('cli.bad-value', `server.wire expected a protocol, found '${server.wire}'.`, {
-      next: `Write one of: ${wireNames.join(', ')}.`,
-      details: { key: 'server.wire' },
-    });
-  }
   return {
     baseUrl: flags.baseUrl ?? server?.baseUrl,
-    wire,
+    wire: wireNames.find((name) => name === server?.wire),
     keyEnv: server?.keyEnv,
     maxTokens: server?.maxTokens,
   };

@@ -135,7 +135,8 @@ function served(
 
 const specCharsMax = 256;
 
-function parseSpec(spec: string): { readonly provider: string; readonly name: string } {
+/** Takes a model as `provider/name` apart. Throws `model.bad-spec`. */
+export function parseSpec(spec: string): { readonly provider: string; readonly name: string } {
   const slash = spec.indexOf('/');
   const provider = spec.slice(0, Math.max(slash, 0));
   const name = spec.slice(slash + 1);

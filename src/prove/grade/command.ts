@@ -31,6 +31,7 @@ export async function command(
   return {
     kind: 'command',
     digest,
+    files: [...paths.values()],
     when: 'at-once',
     wants: () => null,
     async grade({ item, answer, calls, workspace, signal }) {

@@ -11,6 +11,7 @@ export function exact({ ignoreCase = false, line = 'whole' }: GraderOptions<'exa
   return {
     kind: 'exact',
     digest: jsonDigest({ kind: 'exact', version: 1, ignoreCase, line }),
+    files: [],
     when: 'at-once',
     wants: (expect) =>
       typeof expect === 'string' && expect.trim() !== ''

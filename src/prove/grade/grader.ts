@@ -6,7 +6,7 @@ import type { Item } from '../experiment.ts';
 import type { GraderFile } from '../form.ts';
 import type { CallSeen } from '../trial.ts';
 
-/** All that is shown of a trial. Nothing in it says of which arm it is. */
+/** All that is shown of a trial. Nothing in it names the arm, though calls and workspace may tell arms apart by their tools. */
 export interface GradeInput {
   readonly item: Item;
   readonly answer: string;
@@ -33,6 +33,8 @@ export interface Grader {
   readonly kind: string;
   /** Over kind, options and all files that decide: another digest is another grader, and its grades are others. */
   readonly digest: Digest;
+  /** Absolute paths of the files that decide; none of them may lie in reach of an agent. */
+  readonly files: readonly string[];
   /** `at-once` reads the workspace and must run before it is removed; `at-end` grades all trials in one shuffled order. */
   readonly when: 'at-once' | 'at-end';
   /** What is wrong with an item's `expect`, as `should be a number, found …`; null if nothing is. */

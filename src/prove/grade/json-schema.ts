@@ -20,6 +20,7 @@ export function jsonSchema(): Grader {
   return {
     kind: 'json-schema',
     digest: jsonDigest({ kind: 'json-schema', version: 1 }),
+    files: [],
     when: 'at-once',
     wants(expect) {
       if (!isRecord(expect)) return `should expect a JSON Schema, found ${found(expect)}`;

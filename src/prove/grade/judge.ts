@@ -8,9 +8,10 @@ import { ProveError } from '../errors.ts';
 import type { GradeInput, Grader, GraderOptions, GraderSurroundings } from './grader.ts';
 
 /**
- * The judge answers with one JSON object `{"score": N, …}` of the registered scale, which becomes a share from 0 to 1.
- * What is no such object is asked for again, three times unless told otherwise, and is then an outage. The digest is over
- * model, version, scale and instructions. Throws `prove.no-judge` where there is nobody to ask.
+ * The judge is given the item and the final answer, and nothing of the way there. It answers with one JSON object
+ * `{"score": N, …}` of the registered scale, which becomes a share from 0 to 1. What is no such object is asked for again,
+ * three times unless told otherwise, and is then an outage. The digest is over model, version, scale and instructions.
+ * Throws `prove.no-judge` where there is nobody to ask.
  */
 export async function judge(
   { model, prompt, version, lowest, highest, tries = 3 }: GraderOptions<'judge'>,
@@ -32,7 +33,7 @@ export async function judge(
     kind: 'judge',
     digest: jsonDigest({
       kind: 'judge',
-      version: 1,
+      version: 2,
       model,
       by: version,
       lowest,
@@ -40,6 +41,7 @@ export async function judge(
       tries,
       instructions: sha256(instructions),
     }),
+    files: [file],
     when: 'at-end',
     wants: () => null,
     async grade(input) {
@@ -70,8 +72,9 @@ export async function judge(
   };
 }
 
-// Both markers hang on the answer, so that no answer can write the one that ends it.
-function caseOf({ item, answer, calls }: GradeInput): string {
+// The item and the final answer alone: calls would tell the arms apart where their tools differ. Both markers hang on the
+// answer, so that no answer can write the one that ends it.
+function caseOf({ item, answer }: GradeInput): string {
   const mark = sha256(`${item.id}\n${answer}`).slice(0, 16);
   const part = (name: string, text: string) => `<${name} ${mark}>\n${text}\n</${name} ${mark}>`;
   return [
@@ -80,10 +83,6 @@ function caseOf({ item, answer, calls }: GradeInput): string {
     ...(item.expect === null
       ? []
       : [part('expected', typeof item.expect === 'string' ? item.expect : JSON.stringify(item.expect))]),
-    part(
-      'calls',
-      calls.map((call) => `${call.tool} ${call.arguments} ${call.status ?? 'no result'}`).join('\n'),
-    ),
     part('answer', answer),
   ].join('\n\n');
 }

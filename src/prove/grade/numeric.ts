@@ -18,6 +18,7 @@ export function numeric({ tolerance = 0, relative = 0 }: GraderOptions<'numeric'
   return {
     kind: 'numeric',
     digest: jsonDigest({ kind: 'numeric', version: 1, tolerance, relative }),
+    files: [],
     when: 'at-once',
     wants: (expect) => (typeof expect === 'number' ? null : `should expect a number, found ${found(expect)}`),
     async grade({ item, answer }) {

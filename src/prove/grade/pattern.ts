@@ -11,6 +11,7 @@ export function pattern({ ignoreCase = false }: GraderOptions<'pattern'>): Grade
   return {
     kind: 'pattern',
     digest: jsonDigest({ kind: 'pattern', version: 1, ignoreCase }),
+    files: [],
     when: 'at-once',
     wants(expect: Json) {
       if (typeof expect !== 'string' || expect === '')

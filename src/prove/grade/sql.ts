@@ -78,6 +78,7 @@ export function sql({
   return {
     kind: 'sql',
     digest: jsonDigest({ kind: 'sql', version: 1, database, ordered, tolerance, timeoutMs }),
+    files: [],
     when: 'at-once',
     wants: (expect) =>
       typeof expect === 'string' && expect.trim() !== ''
