@@ -53,7 +53,7 @@ test('after the answer neither the server nor what it started is left', slow, as
 test('Ctrl-C in the middle of a call settles it and ends the server', slow, async () => {
   const { child, end } = await start([call('hang')]);
   await provider?.arrived(1);
-  await expect.poll(() => readFile(pids, 'utf8').catch(() => '')).toMatch(/\d+\n\d+\n/);
+  await expect.poll(() => readFile(pids, 'utf8').catch(() => ''), { timeout: 20_000 }).toMatch(/\d+\n\d+\n/);
   await new Promise((done) => setTimeout(done, 500));
   child.kill('SIGINT');
   expect(await end).toMatchObject({ code: 130 });
@@ -70,21 +70,28 @@ test('a second Ctrl-C waits for nothing, and still leaves no server', slow, asyn
   await expect.poll(() => alive(pids)).toEqual([]);
 });
 
-test('where Writ is killed without a word, the server ends by its closed input', slow, async () => {
-  const { child, end } = await start([hang]);
-  await provider?.arrived(1);
-  const server = Number((await readFile(pids, 'utf8')).split('\n')[0]);
-  child.kill('SIGKILL');
-  await end;
-  await expect.poll(async () => (await alive(pids)).includes(server)).toBe(false);
-});
+test.each(['obedient', 'stubborn'])(
+  'where Writ is killed without a word, nothing of the %s server is left',
+  slow,
+  async (kind) => {
+    await writeFiles(home, {
+      'a/agent.yaml': (await readFile(join(home, 'a/agent.yaml'), 'utf8')).replace("mjs']", `mjs', ${kind}]`),
+    });
+    const { child, end } = await start([hang]);
+    await provider?.arrived(1);
+    expect(await alive(pids)).toHaveLength(2);
+    child.kill('SIGKILL');
+    await end;
+    await expect.poll(() => alive(pids), { timeout: 20_000 }).toEqual([]);
+  },
+);
 
 test('Ctrl-C while a server starts ends it: 130, and nothing is recorded', slow, async () => {
   await writeFiles(home, {
     'a/agent.yaml': (await readFile(join(home, 'a/agent.yaml'), 'utf8')).replace("mjs']", "mjs', silent]"),
   });
   const { child, end } = await start([]);
-  await expect.poll(() => readFile(pids, 'utf8').catch(() => '')).toMatch(/\d+\n\d+\n/);
+  await expect.poll(() => readFile(pids, 'utf8').catch(() => ''), { timeout: 20_000 }).toMatch(/\d+\n\d+\n/);
   child.kill('SIGINT');
   expect(await end).toMatchObject({ code: 130, stdout: '' });
   expect(await alive(pids)).toEqual([]);

@@ -9,6 +9,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { messageOf, systemCode } from '../../errors.ts';
+import { tether } from './tether.ts';
 
 export interface ServerCommand {
   readonly command: string;
@@ -43,7 +44,7 @@ const killAll = () => {
 /**
  * A transport over a process that `start` begins. The process leads a group of its own, so that Ctrl-C reaches it through
  * us only and its children end with it. `close` ends its input, then signals the group: TERM, and KILL after a grace.
- * If this process dies without a word, the closing input is what a server ends by.
+ * If this process dies without a word, the closing input tells the server, and a tether ends the group that does not listen.
  */
 export function serverProcess({ command, args, env, cwd, graceMs = 1_000 }: ServerCommand): ServerProcess {
   const buffer = new ReadBuffer();
@@ -127,6 +128,7 @@ export function serverProcess({ command, args, env, cwd, graceMs = 1_000 }: Serv
 /** Resolves once the process has ended and what it wrote has been read; the rest of its group is killed. */
 async function watch(child: Child, command: string): Promise<string> {
   const { pid } = child;
+  const tied = pid === undefined ? undefined : tether(pid);
   if (pid !== undefined) {
     if (running.size === 0) process.on('exit', killAll);
     running.add(pid);
@@ -139,6 +141,7 @@ async function watch(child: Child, command: string): Promise<string> {
   if (pid !== undefined) {
     // A child that the server left behind would hold the pipes open, and keep working for nobody.
     signalGroup(pid, 'SIGKILL');
+    tied?.untie();
     running.delete(pid);
     if (running.size === 0) process.off('exit', killAll);
     if (!child.stdout.closed) await within(once(child, 'close'), 250);
