@@ -13,6 +13,8 @@ const all = [
   'harness-overhead',
   'statistics',
   'plan-cost',
+  'cache-modes',
+  'history-cost',
 ];
 const asked = process.argv.slice(2);
 for (const name of asked.length > 0 ? asked : all) {
