@@ -53,12 +53,29 @@ test.each<[string, unknown]>([
   expect(systemCode(thrown)).toBeUndefined();
 });
 
-test('a cause is told down to four messages, and a hostile one ends the chain', () => {
+test('a cause is told down to four messages, each once, and a hostile one ends the chain', () => {
   const table = { 'x.broke': { kind: 'failed', about: 'It broke.' } } as const;
   const json = (cause: unknown) => new WritError(table, 'x.broke', 'It broke.', { cause }).toJSON().cause;
   expect(json(new Error('a', { cause: new Error('b', { cause: revoked() }) }))).toBe(`a ← b ← ${unreadable}`);
   expect(json(withGetter('cause'))).toBe('real');
   const circle = new Error('round');
   circle.cause = circle;
-  expect(json(circle)).toBe('round ← round ← round ← round');
+  expect(json(circle)).toBe('round');
+  expect(json(new AggregateError([new Error('one'), 'two'], 'all'))).toBe('all ← one ← two');
+  expect(json('paper')).toBe('paper');
+  const deep = (depth: number): Error => new Error(`${depth}`, depth === 6 ? {} : { cause: deep(depth + 1) });
+  expect(json(deep(1))).toBe('1 ← 2 ← 3 ← 4');
+});
+
+test('links and codes are own data: no getter is run for them, and no proxy is asked', () => {
+  let ran = 0;
+  const get = () => {
+    ran += 1;
+    return 'ENOENT';
+  };
+  const error = new Error('real');
+  for (const name of ['cause', 'errors', 'code']) Object.defineProperty(error, name, { get });
+  const table = { 'x.broke': { kind: 'failed', about: 'It broke.' } } as const;
+  const { cause } = new WritError(table, 'x.broke', 'It broke.', { cause: error }).toJSON();
+  expect([systemCode(error), cause, ran]).toEqual([undefined, 'real', 0]);
 });

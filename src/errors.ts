@@ -1,4 +1,5 @@
 /** The base of every error of Writ: a stable code, what was expected and found, what to do next, and the cause. */
+import { errorGraph, ownData } from './error-graph.ts';
 
 /** Who has to act, and so which exit code the command line gives: 2 bad input, 3 refused, 1 failed, 4 unknown. */
 export type ErrorKind = 'input' | 'refused' | 'failed' | 'unknown';
@@ -74,20 +75,20 @@ export function messageOf(thrown: unknown): string {
 
 /** The code that the system gave an error (`ENOENT`, `EPIPE`, …); undefined where there is none. Never throws. */
 export function systemCode(thrown: unknown): string | undefined {
-  const code = attempt((): unknown => (isA(Error, thrown) && 'code' in thrown ? thrown.code : undefined));
-  return typeof code === 'string' ? code : undefined;
+  if (typeof thrown !== 'object' || thrown === null) return undefined;
+  const { value } = ownData(thrown, 'code');
+  return typeof value === 'string' && isA(Error, thrown) ? value : undefined;
 }
 
-// A cause is for people: its own message, then the messages below it, at most four, so that a cycle ends.
+const causesShown = 4;
+
+// A cause is for people: its own message, then the messages of what it holds.
 function causeText(cause: unknown): string {
-  const parts: string[] = [];
-  let at: unknown = cause;
-  while (at !== undefined && at !== null && parts.length < 4) {
-    const link = at;
-    parts.push(messageOf(link));
-    at = attempt(() => (isA(Error, link) ? link.cause : undefined));
-  }
-  return parts.join(' ← ');
+  return errorGraph(cause)
+    .met.filter((one) => one !== undefined && one !== null)
+    .slice(0, causesShown)
+    .map(messageOf)
+    .join(' ← ');
 }
 
 // `instanceof` itself runs foreign code where the value is a proxy.

@@ -2,12 +2,13 @@
 import { posix } from 'node:path';
 import ts from 'typescript';
 
-const ground = ['errors', 'clock', 'digest', 'protocol'];
+const ground = ['error-graph', 'errors', 'clock', 'digest', 'protocol'];
 const floor = [...ground, 'wire', 'harness', 'ledger', 'effects', 'sandbox'];
 
 /** Folder or file below src → what it may import. A folder always may import itself. */
 export const arrows: Readonly<Record<string, readonly string[]>> = {
-  errors: [],
+  'error-graph': [],
+  errors: ['error-graph'],
   clock: [],
   digest: [],
   protocol: ['errors'],

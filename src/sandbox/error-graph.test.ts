@@ -1,7 +1,7 @@
 /** The graph of an error is read within one set of bounds, by own data alone, and every doubt counts against a retry. */
 import { expect, test } from 'vitest';
+import { graphBounds } from '../error-graph.ts';
 import {
-  graphBounds,
   isTransportFault,
   locatorIn,
   mayHoldUnknownStart,

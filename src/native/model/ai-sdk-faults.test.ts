@@ -77,6 +77,24 @@ describe('an SDK that misbehaves', () => {
       { error: { code: 'model.unreachable' }, dispatched: 'no', retryable: true },
     ],
     [
+      'over several addresses that were all refused',
+      api({
+        cause: new AggregateError([Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })], ''),
+      }),
+      { error: { code: 'model.unreachable' }, dispatched: 'no', retryable: true },
+    ],
+    [
+      'over a cause that would run code when it is looked at',
+      api({
+        cause: Object.defineProperty(new Error('odd'), 'code', {
+          get: () => {
+            throw new Error('a getter was run');
+          },
+        }),
+      }),
+      { error: { code: 'model.connection-lost' }, dispatched: 'unknown' },
+    ],
+    [
       'over a certificate',
       api({ cause: Object.assign(new Error('own'), { code: 'SELF_SIGNED_CERT_IN_CHAIN' }) }),
       { error: { code: 'model.tls' }, dispatched: 'no', retryable: false },

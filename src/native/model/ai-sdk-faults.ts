@@ -1,6 +1,8 @@
 /** Says in our own codes what the AI SDK threw or put into its stream. Its errors are told apart by their fields, not by class. */
 import type { LanguageModelV3, LanguageModelV3FinishReason } from '@ai-sdk/provider';
 import type { Clock } from '../../clock.ts';
+import { errorGraph } from '../../error-graph.ts';
+import { systemCode } from '../../errors.ts';
 import { isRecord } from '../../protocol/json.ts';
 import { unknownUsage } from '../../protocol/usage.ts';
 import { tooManyCalls } from '../../wire/call-fault.ts';
@@ -206,10 +208,9 @@ function isCertificate(code: string): boolean {
 
 // The code that a system or its sockets gave stands somewhere below what the SDK threw.
 function codedCause(thrown: unknown): { readonly error: Error; readonly code: string } | null {
-  let at: unknown = thrown;
-  for (let depth = 0; depth < 5 && at instanceof Error; depth += 1) {
-    if ('code' in at && typeof at.code === 'string') return { error: at, code: at.code };
-    at = at.cause;
+  for (const error of errorGraph(thrown).nodes) {
+    const code = systemCode(error);
+    if (code !== undefined && error instanceof Error) return { error, code };
   }
   return null;
 }

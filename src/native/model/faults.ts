@@ -1,5 +1,6 @@
 /** Says in our own codes what went wrong with a request: from the HTTP status, from the connection, from the stream. */
-import { messageOf } from '../../errors.ts';
+import { errorGraph } from '../../error-graph.ts';
+import { messageOf, systemCode } from '../../errors.ts';
 import type { WireEnd } from '../../wire/wire.ts';
 import { ModelError, type ModelErrorCode } from './errors.ts';
 import type { Exchange, Head } from './exchange.ts';
@@ -204,7 +205,7 @@ export function exchangeFault(
 const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_OSSL|EPROTO|HOSTNAME_MISMATCH)/;
 
 function connectionFault(asked: Asked, done: Exchange, error: Error): Fault {
-  const code = codeOf(error);
+  const code = systemCode(error) ?? '';
   const found = describe(error);
   if (done.dispatched === 'no' && tlsCode.test(code)) {
     return fault('model.tls', asked, `No safe connection to ${asked.url}: ${found}.`, {
@@ -284,10 +285,6 @@ function fault(
 
 // An attempt over several addresses fails with an AggregateError that has no message of its own.
 function describe(error: Error): string {
-  const parts = error instanceof AggregateError ? error.errors : [error];
+  const parts = messageOf(error) === '' ? errorGraph(error).leaves : [error];
   return parts.map(messageOf).join('; ');
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
