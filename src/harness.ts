@@ -75,7 +75,7 @@ export interface Harness {
    * Throws what makes this task impossible in this session, before the session or the run exists. Looks only: nothing is
    * started, connected or written by it.
    */
-  admit?(session: Session, input: Pick<TaskInput, 'task' | 'earlier'>): Promise<void>;
+  admit?(session: Session, input: Pick<TaskInput, 'task' | 'earlier' | 'child'>): Promise<void>;
   open(session: Session, host: Host): Promise<OpenSession>;
 }
 
@@ -85,6 +85,8 @@ export interface TaskInput {
   readonly earlier: readonly RunEvent[];
   /** This run. */
   readonly run: string;
+  /** True for a child: its task was written for it, whatever kind of task its parent has. */
+  readonly child?: true;
 }
 
 export interface OpenSession {

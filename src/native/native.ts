@@ -86,8 +86,10 @@ export function native(given: NativeOptions): Harness {
     ...(root !== 'plan'
       ? {}
       : {
-          admit: async (session, { task }) =>
-            admitPlan(session, task, { model, tools: [...tools, ...offered.tools], contexts, plans }),
+          admit: async (session, { task, child }) => {
+            const given = { model, tools: [...tools, ...offered.tools], contexts, plans };
+            if (!child) admitPlan(session, task, given);
+          },
         }),
     open: async (session, host) =>
       openSession(session, host, {

@@ -70,9 +70,11 @@ async function* turnsWithContexts(
   try {
     const numbers = turnNumbers(input);
     const plans = openSessionPlans({ input, session, host, parts, contexts, numbers, loop: runTurns });
-    if (parts.root === 'plan') return await plans.task(input.task);
+    // What a plan asks of a child is a task like any other.
+    const root = parts.root === 'plan' && input.child ? 'loop' : parts.root;
+    if (root === 'plan') return await plans.task(input.task);
     const work = { input, session, host, parts, contexts, numbers };
-    return yield* parts.root === 'decide'
+    return yield* root === 'decide'
       ? decideRoot({ ...work, plans })
       : runTurns({ ...work, plans: plans.call });
   } finally {

@@ -118,7 +118,7 @@ async function begin(
       checkLimits(own);
       notices = checkGuarantees(work.harness, own, work.lowered ?? {});
       opened = await newSession({ ...work, composition, capabilities, task, tools });
-      await work.harness.admit?.(opened.session, { task, earlier: [] });
+      await work.harness.admit?.(opened.session, { task, earlier: [], child: true });
     } catch (cause) {
       return refusedEnd(toErrorJson(cause));
     }
@@ -183,9 +183,9 @@ async function carriedOn(
   return conclude(parts, key, await parts.drive({ ...carried, parent }, lease));
 }
 
-// What a child does is shown by its own record; the view of its parent knows one conversation.
+// Events of a child say whose they are; texts as they arrive do not, so that its own are not shown.
 function seatOf(work: RunWork, signal: AbortSignal): RunSeat {
-  const { harness, store, clock, holder, approve, ask, lowered } = work;
+  const { harness, store, clock, holder, approve, ask, lowered, onChildEvents } = work;
   return {
     harness,
     store,
@@ -194,6 +194,7 @@ function seatOf(work: RunWork, signal: AbortSignal): RunSeat {
     approve,
     ...(ask === undefined ? {} : { ask }),
     ...(lowered === undefined ? {} : { lowered }),
+    ...(onChildEvents === undefined ? {} : { onEvents: onChildEvents, onChildEvents }),
     signal,
   };
 }

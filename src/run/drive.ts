@@ -91,7 +91,9 @@ async function perform(
   let open: OpenSession | undefined;
   try {
     open = await work.harness.open(work.session, host);
-    const turns = open.turns({ task: work.task, earlier: [...work.sessionEvents, ...work.runEvents], run });
+    const earlier = [...work.sessionEvents, ...work.runEvents];
+    const child = work.parent === undefined ? {} : { child: true as const };
+    const turns = open.turns({ task: work.task, earlier, run, ...child });
     for (;;) {
       const step = await turns.next();
       if (step.done) return step.value;

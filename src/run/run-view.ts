@@ -5,9 +5,10 @@ import type { BudgetReport } from '../protocol/budget.ts';
 import type { Receipt } from '../protocol/delivery.ts';
 import type { Inheritance, RunEvent } from '../protocol/events.ts';
 import type { RunRecord, SessionRecord } from '../protocol/record.ts';
-import type { Ticket, TicketAnswer } from '../protocol/ticket.ts';
+import type { Ticket } from '../protocol/ticket.ts';
 import type { Usage } from '../protocol/usage.ts';
 import { openBudget } from './budget.ts';
+import { type CallView, callsAfter, observedText, textOf } from './call-view.ts';
 import { askingBelow, childrenOf } from './child-record.ts';
 import {
   countsOf,
@@ -22,49 +23,9 @@ import {
   usageOf,
 } from './derive.ts';
 import { type MeterView, meterOf } from './meter-view.ts';
+import { type PlanView, plansOf } from './plan-view.ts';
 import { type ResumePoint, resumePoint, tornFor } from './torn.ts';
-import { type EffectDecisionKind, type UnsettledEffect, unsettledOf } from './unsettled.ts';
-
-export interface ApprovalView {
-  readonly ticket: string;
-  /** Null while the question is open, and where nobody was there to answer it. */
-  readonly answer: Pick<TicketAnswer, 'decision' | 'by' | 'reason'> | null;
-}
-
-/** A look at a call of unknown outcome, or a decision about it. */
-export interface DecisionView {
-  readonly decision: Extract<RunEvent, { type: 'effect-reconcile' }>['answer'] | EffectDecisionKind;
-  /** Null where the tool itself looked. */
-  readonly by: string | null;
-  readonly reason: string;
-  /** What stands in the place of the call's result; left out where nothing does. */
-  readonly text?: string;
-}
-
-export interface CallView {
-  readonly position: number;
-  readonly tool: string;
-  readonly arguments: string;
-  readonly approval: ApprovalView | null;
-  /** True once a write was sent; without a result its outcome is unknown. */
-  readonly sent: boolean;
-  /** Why its outcome became unknown; null if it never did. */
-  readonly unknown: string | null;
-  /** What was seen of it after that; null for nothing. */
-  readonly late: 'succeeded' | 'failed' | null;
-  /** Who decided what about it while its outcome was unknown, oldest first; left out where nobody did. */
-  readonly decisions?: readonly DecisionView[];
-  /** Null while the call has no result. */
-  readonly result: {
-    readonly status: Extract<RunEvent, { type: 'tool-result' }>['status'];
-    readonly code: string | null;
-    readonly bytes: number;
-    readonly truncated: boolean;
-    readonly elapsedMs: number;
-    /** Digest of the message that the model got. */
-    readonly message: string;
-  } | null;
-}
+import { type UnsettledEffect, unsettledOf } from './unsettled.ts';
 
 /** A request that brought no message. */
 export interface FaultView {
@@ -95,26 +56,6 @@ export interface ChildView {
   readonly inherits: Inheritance;
   /** Null where it never came to exist, or its record was removed. */
   readonly view: RunView | null;
-}
-
-/** A step of a plan, as far as it has come. */
-export interface PlanStepView {
-  readonly path: string;
-  readonly operation: string;
-  readonly status: 'begun' | 'ok' | 'failed';
-  readonly error: ErrorJson | null;
-  readonly label: string | null;
-  /** Digest of its value as JSON; null while there is none. */
-  readonly value: string | null;
-}
-
-/** A plan that was carried out, with its steps in the order in which they began. */
-export interface PlanView {
-  readonly lane: string;
-  /** The turn that proposed it; 0 where the task itself is the plan. */
-  readonly turn: number;
-  readonly plan: string;
-  readonly steps: readonly PlanStepView[];
 }
 
 export interface RunView {
@@ -183,7 +124,7 @@ export async function readRunView(store: Store, run: RunRecord, session: Session
     capabilities: session.capabilities,
     task: await textOf(store, start?.task),
     turns: await turnsOf(store, events),
-    plans: plansOf(events),
+    plans: await plansOf(store, events),
     toolCalls: countsOf(events).toolCalls,
     usage: finish?.usage ?? usageOf(events),
     known: knownUsageOf(events),
@@ -245,26 +186,6 @@ function unsettledNow(events: readonly RunEvent[], held: boolean): readonly Unse
   }
 }
 
-function plansOf(events: readonly RunEvent[]): readonly PlanView[] {
-  const plans = new Map<string, Omit<PlanView, 'steps'> & { readonly steps: Map<string, PlanStepView> }>();
-  for (const event of events) {
-    if (event.type === 'plan-accept') {
-      const { lane, turn, plan } = event;
-      plans.set(lane, { lane, turn, plan, steps: new Map() });
-    }
-    if (event.type !== 'plan-step') continue;
-    const { path, operation, status, error, value, label = null } = event;
-    plans.get(event.lane)?.steps.set(path, { path, operation, status, error, label, value });
-  }
-  return [...plans.values()].map((plan) => ({ ...plan, steps: [...plan.steps.values()] }));
-}
-
-async function textOf(store: Store, digest: string | null | undefined): Promise<string | null> {
-  if (digest === null || digest === undefined) return null;
-  const bytes = await store.blob(digest);
-  return bytes === undefined ? null : Buffer.from(bytes).toString('utf8');
-}
-
 interface OpenTurn {
   turn: number;
   lane: string | null;
@@ -309,57 +230,4 @@ async function turnsOf(store: Store, events: readonly RunEvent[]): Promise<reado
     usage: usageOf(own),
     known: knownUsageOf(own),
   }));
-}
-
-/** What a person said in the place of a result. */
-async function observedText(store: Store, event: RunEvent): Promise<string | null> {
-  return event.type === 'effect-observe' && event.late ? textOf(store, event.text) : null;
-}
-
-function callsAfter(calls: CallView[], event: RunEvent, observed: string | null): CallView[] {
-  const change = (position: number, what: Partial<CallView>) =>
-    calls.map((call) => (call.position === position ? { ...call, ...what } : call));
-  switch (event.type) {
-    case 'tool-call': {
-      const { position, tool, arguments: args } = event;
-      const opened = { sent: false, approval: null, unknown: null, late: null, result: null };
-      return [...calls, { position, tool, arguments: args, ...opened }];
-    }
-    case 'approval-request':
-      return change(event.ticket.position, { approval: { ticket: event.ticket.id, answer: null } });
-    case 'approval-answer': {
-      const { ticket, decision, by, reason } = event;
-      const asked = calls.find((call) => call.approval?.ticket === ticket);
-      if (asked === undefined) return calls;
-      return change(asked.position, { approval: { ticket, answer: { decision, by, reason } } });
-    }
-    case 'effect-dispatch':
-      return change(event.position, { sent: true });
-    case 'effect-unknown':
-      return change(event.position, { unknown: event.reason });
-    case 'effect-reconcile':
-    case 'effect-resolve': {
-      const { by, reason } = event;
-      const decision = event.type === 'effect-resolve' ? event.decision : event.answer;
-      const before = calls.find(({ position }) => position === event.position)?.decisions ?? [];
-      return change(event.position, { decisions: [...before, { decision, by, reason }] });
-    }
-    case 'effect-observe': {
-      if (!event.late) return calls;
-      const decisions = calls.find(({ position }) => position === event.position)?.decisions ?? [];
-      const last = decisions.at(-1);
-      // The look comes right before what it saw.
-      const told =
-        last === undefined || observed === null
-          ? {}
-          : { decisions: [...decisions.slice(0, -1), { ...last, text: observed }] };
-      return change(event.position, { late: event.status, ...told });
-    }
-    case 'tool-result': {
-      const { status, code, bytes, truncated, elapsedMs, message } = event;
-      return change(event.position, { result: { status, code, bytes, truncated, elapsedMs, message } });
-    }
-    default:
-      return calls;
-  }
 }

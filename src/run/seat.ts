@@ -19,6 +19,8 @@ export interface RunSeat {
   readonly signal?: AbortSignal;
   /** Stored events, in order. */
   readonly onEvents?: (events: readonly RunEvent[]) => void;
+  /** Stored events of the runs below, at any depth; those of one run in order. */
+  readonly onChildEvents?: (events: readonly RunEvent[]) => void;
   readonly onLive?: (delta: LiveDelta) => void;
   readonly lowered?: Lowered;
 }

@@ -126,7 +126,13 @@ test('run: the final value on stdout, its steps in the record', async () => {
   const words = ['plan', 'run', 'plan.json', '--agent', 'agent', '--input', 'ask=How long?'];
   const ran = await call([...words, '--base-url', provider.url, '--ledger', 'ledger'], plan);
   expect([ran.code, ran.stdout]).toEqual([0, 'They are short.\n']);
-  expect(provider.requests[0]?.json.messages[1].content).toBe('["How long?","the notes"]');
+  expect(JSON.parse(provider.requests[0]?.json.messages[1].content)).toEqual([
+    'How long?',
+    expect.stringMatching(
+      /^<untrusted-result mark="(mark_\w+)" tool="plan:notes">\n.+\nthe notes\n<\/.+ mark="\1">$/,
+    ),
+  ]);
+  expect(ran.stderr).toMatch(/\nplan plan · \w+\n {2}0 tool: ok\nturn 2\n {2}1 model: ok\n {2}2 final: ok\n/);
   const shown = await call(['runs', 'show', 'last', '--ledger', 'ledger'], plan);
   expect(shown.stdout).toContain('0 tool project_read: ok');
   // The turns of a step stand behind the plan, and the task is the plan as it was written.
@@ -178,6 +184,22 @@ test('run: a plan that waited for a person goes on without a model', async () =>
   const ended = await call(['runs', 'resume', run, '--ledger', 'ledger'], plan);
   expect([ended.code, ended.stdout]).toEqual([0, 'done\n']);
   expect(readFileSync(join(folder, 'out.txt'), 'utf8')).toBe('written');
+  const shown = await call(['runs', 'show', run, '--ledger', 'ledger'], plan);
+  expect(shown.stdout).toContain('├─ 0 tool file_write: ok\n│  └─ needed an approval (ticket_');
+  expect(shown.stdout).toMatch(/needed an approval \(ticket_\w+\): approved by \w/);
+});
+
+test('run: the child of a step is seen while it works', async () => {
+  provider = await scriptedProvider([{ text: 'Seven.' }]);
+  change('tools: [project_read]', 'tools: [subagent]');
+  change('project: true', 'subagents: true');
+  const step = { op: 'tool', name: 'subagent', args: { query: 'How many?' }, bind: 'said' };
+  const plan = { steps: [step, { op: 'final', value: 1 }] };
+  const ran = await call([...runWords, '--base-url', provider.url], plan);
+  expect(ran.code).toBe(0);
+  expect(ran.stderr).toMatch(
+    /\n {2}child 1 · run_\w+ begins\n {2}child 1 \| turn 1\n {2}child 1 · completed · 15 tokens · cost unknown\n {2}0 tool: ok\n/,
+  );
 });
 
 test('run: a plan with a tool that may have a model asked needs one', async () => {

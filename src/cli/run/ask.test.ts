@@ -15,7 +15,7 @@ const ticket: Ticket = {
   arguments: '{"to":"\x1b[2Jada"}',
   digest: 'd',
 };
-const progress = { onEvents() {}, onLive() {}, hold: () => () => {}, close() {} };
+const progress = { onEvents() {}, onLive() {}, onChildEvents() {}, hold: () => () => {}, close() {} };
 
 /** Types each line after a question; the input ends when there is none left. */
 async function askWith(lines: readonly string[], signal = new AbortController().signal) {

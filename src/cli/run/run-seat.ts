@@ -69,6 +69,7 @@ export async function inSeat(
       signal: context.interrupts(),
       onEvents: shown.onEvents,
       onLive: shown.onLive,
+      onChildEvents: shown.onChildEvents,
     });
     progress.close();
     return await showResult(context, opened, redactedResult(result, ledger), flags.json === true);

@@ -81,6 +81,7 @@ describe('the end', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'It is green.\n' });
     const shown = stderr
       .replaceAll(/run_\w+/g, 'RUN')
+      .replaceAll(/session_\w+/g, 'SESSION')
       .replaceAll(/prompt \w+/g, 'prompt P')
       .replaceAll(/[\d.]+ m?s\b/g, 'T')
       .split('\n');
@@ -96,6 +97,7 @@ describe('the end', () => {
       expect.stringMatching(/^ {2}2 project_read failed \(tool\.not-found\) · \d+ bytes · T$/),
       'turn 2',
       'completed · 2 turns · 2 calls · 30 tokens · cost unknown · T',
+      'session: SESSION',
       'record: writ runs show RUN',
       '',
     ]);
@@ -118,7 +120,7 @@ describe('the end', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr.match(/scripted 401/g)).toHaveLength(1);
     expect(stderr).toMatch(
-      /error model\.unauthorized: .+\nnext: .+\nfailed · .+\nrecord: writ runs show run_\w+\n$/,
+      /error model\.unauthorized: .+\nnext: .+\nfailed · .+\nsession: session_\w+\nrecord: writ runs show run_\w+\n$/,
     );
   });
 
@@ -132,7 +134,7 @@ describe('the end', () => {
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
     expect(stderr.match(/cancel/g)).toHaveLength(1);
     expect(stderr).toMatch(
-      /\nturn 1\ncancelled: Ctrl-C · 1 turn · 0 calls · .+\nrecord: writ runs show run_\w+\n$/,
+      /\nturn 1\ncancelled: Ctrl-C · 1 turn · 0 calls · .+\nsession: session_\w+\nrecord: writ runs show run_\w+\n$/,
     );
     expect((await call(['runs', 'list'], { cwd })).stdout).toMatch(/^run_\w+ {2}cancelled /);
   });

@@ -130,6 +130,7 @@ test('what is said live waits while it may be a key, and is shown before the eve
     {
       onEvents: (events) => void shown.push(...events.map(({ type }) => type)),
       onLive: ({ type, text }) => void shown.push(`${type} ${text}`),
+      onChildEvents() {},
       hold: () => () => {},
       close() {},
     },

@@ -155,6 +155,8 @@ describe('looking', () => {
         'ANSWER',
         '  It is green.',
         '',
+        `session: ${session}`,
+        '',
       ].join('\n'),
     );
   });

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import type { Ticket } from '../../protocol/ticket.ts';
 import { noUsage, unknownUsage } from '../../protocol/usage.ts';
-import type { CallView, RunView, TurnView } from '../../run/run-view.ts';
+import type { CallView } from '../../run/call-view.ts';
+import type { RunView, TurnView } from '../../run/run-view.ts';
 import { drawRun } from './draw-run.ts';
 
 const nothing = { totalTokens: 0, costUsd: 0 };

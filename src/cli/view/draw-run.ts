@@ -1,18 +1,13 @@
 /** Draws a run for a person: what it was asked, the tree of its turns, what it used, how it ended, what to do next. */
 import { amountText, type BudgetCounter, type BudgetLine } from '../../protocol/budget.ts';
+import type { CallView, DecisionView } from '../../run/call-view.ts';
 import type { MeterView } from '../../run/meter-view.ts';
-import type {
-  CallView,
-  ChildView,
-  DecisionView,
-  FaultView,
-  PlanView,
-  RunView,
-  TurnView,
-} from '../../run/run-view.ts';
+import type { PlanView, StepCallView } from '../../run/plan-view.ts';
+import type { ChildView, FaultView, RunView, TurnView } from '../../run/run-view.ts';
 import { tornText } from '../../run/torn.ts';
 import { errorText } from '../report-error.ts';
 import type { OpenedStore } from '../run/open-store.ts';
+import { decisionText } from './decision-text.ts';
 import { unsettledLines } from './draw-unsettled.ts';
 import { count, duration, moment, shortDigest, usageText } from './figures.ts';
 import { type PlanCall, taskText } from './plan-calls.ts';
@@ -63,7 +58,7 @@ export function drawRun(view: RunView, options: DrawOptions): string {
   const { commandFor } = options;
   const unsettled = unsettledLines(view.unsettled, { run: view.run, commandFor, cells });
   if (unsettled.length > 0) lines.push('', ...unsettled);
-  lines.push(...nextLines(view, options));
+  lines.push('', `session: ${view.session}`, ...nextLines(view, options));
   return `${lines.join('\n')}\n`;
 }
 
@@ -128,7 +123,7 @@ function workLines(view: RunView, options: DrawOptions): string[] {
 }
 
 function planLines({ lane, plan, steps }: PlanView, { cells, planCalls, results }: DrawOptions): string[] {
-  const branches = steps.map(({ path, operation, status, error, label, value }) => {
+  const branches = steps.map(({ path, operation, status, error, label, value, call: told }) => {
     const call = planCalls?.get(`${lane} ${path}`);
     const named = label ?? call?.tool;
     const how = error === null ? (status === 'begun' ? 'not ended' : status) : `${status} (${error.code})`;
@@ -139,6 +134,7 @@ function planLines({ lane, plan, steps }: PlanView, { cells, planCalls, results 
     const full = value === null ? undefined : results?.get(value);
     const below = [
       ...(call === undefined || results === undefined ? [] : [{ text: visible(call.arguments) }]),
+      ...(told === undefined ? [] : decisionBranches(told)),
       ...(error === null ? [] : [{ text: visible(error.message) }]),
       ...(call === undefined || full === undefined ? [] : [{ text: visible(full).trimEnd() }]),
     ];
@@ -209,20 +205,11 @@ function childBranch({ child, inherits, view }: ChildView, options: DrawOptions)
 
 function callBranch(call: CallView, options: DrawOptions, children: readonly ChildView[] = []): Branch {
   const { cells, results } = options;
-  const { position, tool, arguments: args, approval, sent, unknown, late, result } = call;
+  const { position, tool, arguments: args, sent, result } = call;
   const head = `${position} ${tool}`;
   const branches: Branch[] = [];
   if (results !== undefined) branches.push({ text: visible(args) });
-  if (approval !== null) {
-    const { answer } = approval;
-    const why = answer?.reason ? `: ${visible(answer.reason)}` : '';
-    const said =
-      answer === null ? 'nobody has answered' : `${answer.decision} by ${visible(answer.by)}${why}`;
-    branches.push({ text: `needed an approval (${approval.ticket}): ${said}` });
-  }
-  if (unknown !== null) branches.push({ text: `its outcome became unknown: ${visible(unknown)}` });
-  branches.push(...(call.decisions ?? []).map(decisionBranch));
-  if (late !== null) branches.push({ text: `seen later: it ${late}` });
+  branches.push(...decisionBranches(call));
   branches.push(...children.map((child) => childBranch(child, { ...options, cells: cells - 6 })));
   if (result === null) branches.push({ text: sent ? 'sent; what it did is not known' : 'not run yet' });
   else {
@@ -239,19 +226,25 @@ function callBranch(call: CallView, options: DrawOptions, children: readonly Chi
   };
 }
 
-const decided: Readonly<Record<DecisionView['decision'], string>> = {
-  observed: 'it happened',
-  'not-dispatched': 'it did not happen',
-  unknown: 'it cannot be told',
-  abandoned: 'given up as unknown',
-  'retry-authorized': 'it may be sent again',
-};
+/** Who allowed a call, and what became of one that was sent and not seen. */
+function decisionBranches({ approval, unknown, decisions = [], late }: StepCallView): readonly Branch[] {
+  const branches: Branch[] = [];
+  if (approval !== null) {
+    const { answer } = approval;
+    const why = answer?.reason ? `: ${visible(answer.reason)}` : '';
+    const said =
+      answer === null ? 'nobody has answered' : `${answer.decision} by ${visible(answer.by)}${why}`;
+    branches.push({ text: `needed an approval (${approval.ticket}): ${said}` });
+  }
+  if (unknown !== null) branches.push({ text: `its outcome became unknown: ${visible(unknown)}` });
+  branches.push(...decisions.map(decisionBranch));
+  if (late !== null) branches.push({ text: `seen later: it ${late}` });
+  return branches;
+}
 
-function decisionBranch({ decision, by, reason, text }: DecisionView): Branch {
-  const who = by === null ? 'its tool looked' : `decided by ${visible(by)}`;
-  const why = reason === '' ? '' : ` (${visible(reason)})`;
+function decisionBranch({ text, ...decision }: DecisionView): Branch {
   return {
-    text: `${who}: ${decided[decision]}${why}`,
+    text: decisionText(decision),
     ...(text === undefined ? {} : { branches: [{ text: visible(text).trimEnd() }] }),
   };
 }

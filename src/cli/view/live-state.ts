@@ -16,6 +16,8 @@ export interface LiveState {
     | 'stopping';
   /** Calls without a result, in order. */
   readonly calls: readonly { readonly position: number; readonly text: string }[];
+  /** Steps of a plan that have begun and not ended, by their place. */
+  readonly steps: readonly string[];
   readonly usage: Usage;
   readonly known: KnownUsage;
   readonly limits: BudgetLimits;
@@ -39,6 +41,7 @@ export const startState: LiveState = {
   turn: 0,
   doing: 'starting',
   calls: [],
+  steps: [],
   usage: noUsage,
   known: noKnown,
   limits: {},
@@ -52,7 +55,7 @@ export function afterEvent(state: LiveState, event: RunEvent): LiveState {
   switch (event.type) {
     case 'run-start':
     case 'run-resume':
-      return { ...state, limits: event.budget, calls: [], text: '', doing: 'starting' };
+      return { ...state, limits: event.budget, calls: [], steps: [], text: '', doing: 'starting' };
     case 'turn-start':
       return { ...state, turn: event.turn, calls: [] };
     case 'model-request':
@@ -91,8 +94,13 @@ export function afterEvent(state: LiveState, event: RunEvent): LiveState {
     }
     case 'tool-result':
       return { ...state, calls: state.calls.filter((call) => call.position !== event.position) };
+    case 'plan-step': {
+      const step = `${event.path} ${event.operation}`;
+      const others = state.steps.filter((one) => one !== step);
+      return { ...state, steps: event.status === 'begun' ? [...others, step] : others };
+    }
     case 'cancel-request':
-      return { ...state, doing: 'stopping', calls: [] };
+      return { ...state, doing: 'stopping', calls: [], steps: [] };
     default:
       return state;
   }

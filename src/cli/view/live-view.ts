@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { RunEvent } from '../../protocol/events.ts';
 import { spentBy } from '../../run/derive.ts';
 import type { Output } from '../output.ts';
+import { childLines, doingText } from './child-lines.ts';
 import { counterText, duration, usageFigures } from './figures.ts';
 import { afterDelta, afterEvent, budgetLeft, type LiveState, startState } from './live-state.ts';
 import { asides, eventLines, type Progress } from './progress-lines.ts';
@@ -13,6 +14,8 @@ import { widthOf, wrapItems, wrapLine } from './wrap.ts';
 const redrawMs = 100;
 /** So many lines of the text that is arriving are shown. */
 const textLines = 4;
+/** And so many of the runs below. */
+const childrenLines = 6;
 
 export interface LiveViewOptions {
   readonly output: Output;
@@ -30,6 +33,7 @@ export function liveView({ output, clock, color, earlier }: LiveViewOptions): Pr
   const { dim, red } = pc.createColors(color);
   const startedMs = clock.monotonicMs() - (spentBy(earlier).wallTimeMs ?? 0);
   const said = asides();
+  const children = childLines();
   const events = [...earlier];
   let state = earlier.reduce(afterEvent, startState);
   let left = leftTexts(state, events);
@@ -49,7 +53,7 @@ export function liveView({ output, clock, color, earlier }: LiveViewOptions): Pr
       waiting.push(...lines);
       return;
     }
-    const block = blockOf(state, left, clock.monotonicMs() - startedMs, sizeOf(output));
+    const block = blockOf(state, left, clock.monotonicMs() - startedMs, sizeOf(output), children.now);
     const [head = '', ...rest] = block;
     const text = [...lines, head, ...rest.map(dim)].map((line) => `${line}\n`).join('');
     output.write(clearing() + text);
@@ -69,6 +73,11 @@ export function liveView({ output, clock, color, earlier }: LiveViewOptions): Pr
       }
       events.push(...stored);
       left = leftTexts(state, events);
+      if (lines.length > 0) draw(lines);
+    },
+    onChildEvents(stored) {
+      const { cells } = sizeOf(output);
+      const lines = stored.flatMap((event) => children.take(event, cells).map(isTrouble(event) ? red : dim));
       if (lines.length > 0) draw(lines);
     },
     onLive(delta) {
@@ -118,9 +127,9 @@ function blockOf(
   left: readonly string[],
   elapsedMs: number,
   { cells, lines }: Size,
+  below: (cells: number) => readonly string[],
 ): readonly string[] {
-  const { calls, turn, usage, known, limits, doing } = state;
-  const now = calls.length > 1 ? `${calls.length} calls: ${calls[0]?.text}` : (calls[0]?.text ?? doing);
+  const { turn, usage, known, limits } = state;
   const timeLeft =
     limits.wallTimeMs === undefined ? [] : [duration(Math.max(0, limits.wallTimeMs - elapsedMs))];
   const [first, ...others] = [...left, ...timeLeft];
@@ -128,9 +137,19 @@ function blockOf(
     ...wrapItems([...usageFigures(usage, known), duration(elapsedMs)], ' · ', cells - 2),
     ...(first === undefined ? [] : wrapItems([`left: ${first}`, ...others], ' · ', cells - 2)),
   ];
-  const head = [visibleLine(`turn ${turn} · ${now}`, cells), ...figures.map((line) => `  ${line}`)];
+  const head = [
+    visibleLine(`turn ${turn} · ${doingText(state)}`, cells),
+    ...childrenNow(below(cells), lines),
+    ...figures.map((line) => `  ${line}`),
+  ];
   const room = Math.min(textLines, lines - head.length);
   return [...head.slice(0, lines), ...lastLines(visible(state.text), cells, room)];
+}
+
+/** Those below, as many as a screen has room for. */
+function childrenNow(all: readonly string[], lines: number): readonly string[] {
+  const most = Math.max(1, Math.min(childrenLines, lines - 4));
+  return all.length <= most ? all : [...all.slice(0, most - 1), `  and ${all.length - most + 1} more`];
 }
 
 function lastLines(text: string, cells: number, room: number): readonly string[] {

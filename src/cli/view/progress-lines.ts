@@ -1,7 +1,7 @@
 /** A run as plain lines: what each event says to a person who watches, or nothing where it is only for the record. */
 import { amountText } from '../../protocol/budget.ts';
 import type { LiveDelta, RunEvent } from '../../protocol/events.ts';
-import type { Output } from '../output.ts';
+import { decisionText } from './decision-text.ts';
 import { count, duration, shortDigest } from './figures.ts';
 import { fitCells, visible, visibleLine } from './visible.ts';
 import { wrapLine } from './wrap.ts';
@@ -10,6 +10,8 @@ import { wrapLine } from './wrap.ts';
 export interface Progress {
   onEvents(events: readonly RunEvent[]): void;
   onLive(delta: LiveDelta): void;
+  /** The same of the runs below, at any depth. */
+  onChildEvents(events: readonly RunEvent[]): void;
   /** Clears the way for a question; the function it returns goes on with showing. */
   hold(): () => void;
   /** Leaves the screen clean. Safe to call twice. */
@@ -27,6 +29,8 @@ export function eventLines(event: RunEvent, cells: number): readonly string[] {
 const reasons: ReadonlySet<RunEvent['type']> = new Set([
   'model-fault',
   'effect-unknown',
+  'effect-reconcile',
+  'effect-resolve',
   'approval-answer',
   'notice',
 ]);
@@ -57,6 +61,16 @@ function lineOf(event: RunEvent): string | undefined {
       // A fault that is not tried again is the error that the run ends with, and is told there.
       if (event.retryInMs === null) return undefined;
       return `  trying again in ${duration(event.retryInMs)}: ${event.error.message}`;
+    case 'plan-accept':
+      return `plan ${event.lane} · ${shortDigest(event.plan)}`;
+    case 'plan-step':
+      return event.status === 'begun' ? undefined : `  ${planStepText(event)}`;
+    case 'approval-request':
+      return `  an approval is needed: ${event.ticket.tool} ${event.ticket.arguments}`;
+    case 'effect-reconcile':
+      return `  ${event.position} ${decisionText({ ...event, decision: event.answer })}`;
+    case 'effect-resolve':
+      return `  ${event.position} ${decisionText(event)}`;
     case 'effect-unknown':
       return `  ${event.position} the outcome is unknown: ${event.reason}`;
     case 'approval-answer':
@@ -68,6 +82,18 @@ function lineOf(event: RunEvent): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** A step by its place: `2/b0/1 tool: failed (plan.tool-failed)`. */
+export function planStepText({
+  path,
+  operation,
+  status,
+  label,
+  error,
+}: Extract<RunEvent, { type: 'plan-step' }>): string {
+  const named = label === undefined ? '' : ` ${label}`;
+  return `${path} ${operation}${named}: ${status}${error === null ? '' : ` (${error.code})`}`;
 }
 
 /** How a call ended: `ok · 1,204 bytes · 35 ms`. */
@@ -90,25 +116,6 @@ export function asideLines(text: string, cells: number): readonly string[] {
 }
 
 const asideLinesMax = 6;
-
-/** A piped line may be longer than a terminal's, but stays one that can be read. */
-const pipedCells = 200;
-
-/** One line an event, as it happens. */
-export function plainLines(output: Output): Progress {
-  const said = asides();
-  return {
-    onEvents(events) {
-      for (const event of events) {
-        for (const line of said.take(event, pipedCells)) output.write(`${line}\n`);
-        for (const line of eventLines(event, pipedCells)) output.write(`${line}\n`);
-      }
-    },
-    onLive: said.hear,
-    hold: () => () => {},
-    close() {},
-  };
-}
 
 /** Collects what the model says live, and gives it back once it turns out to stand beside calls and not to be the answer. */
 export function asides() {

@@ -202,6 +202,111 @@ test('a sum with an unknown part says what it is at least, and why a request is 
   progress.close();
 });
 
+test('runs below are seen while they work: what each does now, and its end with what it used', () => {
+  const { shown, progress } = open(60, { NO_COLOR: '1' });
+  const of = (run: string, body: EventBody): RunEvent => ({ ...event(body), run });
+  const ended: EventBody = {
+    ...{ type: 'run-finish', status: 'completed', answer: null, error: null },
+    ...{ usage: noUsage, budget: {}, elapsedMs: 1 },
+  };
+  progress.onEvents([event({ type: 'turn-start', turn: 1 })]);
+  progress.onChildEvents([
+    of('run_2', start),
+    of('run_2', { type: 'turn-start', turn: 1 }),
+    of('run_2', request),
+  ]);
+  progress.onChildEvents([
+    of('run_3', start),
+    of('run_3', { type: 'turn-start', turn: 1 }),
+    of('run_3', call),
+  ]);
+  expect(shown.lines()).toEqual([
+    'turn 1',
+    '  child 1 · run_2 begins',
+    '  child 1 | turn 1',
+    '  child 2 · run_3 begins',
+    '  child 2 | turn 1',
+    expect.stringMatching(/^ {2}child 2 \| {3}1 sql_query /),
+    'turn 1 · starting',
+    '  child 1 · turn 1 · waiting for the model',
+    expect.stringMatching(/^ {2}child 2 · turn 1 · sql_query /),
+    '  0 tokens · $0 · 0 ms',
+    '',
+  ]);
+  progress.onChildEvents([of('run_2', response), of('run_2', ended)]);
+  expect(shown.lines().slice(6)).toEqual([
+    '  child 1 · completed · 1,234 tokens · $0.0012',
+    'turn 1 · starting',
+    expect.stringMatching(/^ {2}child 2 · turn 1 · sql_query /),
+    '  0 tokens · $0 · 0 ms',
+    '',
+  ]);
+  const many = Array.from({ length: 9 }, (_, i) => of(`run_${10 + i}`, { type: 'turn-start', turn: 2 }));
+  progress.onChildEvents(many);
+  expect(shown.lines().slice(-4)).toEqual([
+    '  child 6 · turn 2 · starting',
+    '  and 5 more',
+    '  0 tokens · $0 · 0 ms',
+    '',
+  ]);
+  progress.close();
+});
+
+test('a plan shows its steps, who allowed a call of it, and what was decided', () => {
+  const { shown, progress } = open(70, { NO_COLOR: '1' });
+  const step = {
+    type: 'plan-step',
+    lane: 'plan',
+    path: '0/b1/0',
+    operation: 'tool',
+    turn: 3,
+    value: null,
+  } as const;
+  const ticket = {
+    id: 't1',
+    turn: 3,
+    position: 1,
+    tool: 'book',
+    capability: 'c',
+    arguments: '{"n":1}',
+    digest: 'd',
+    fingerprint: 'f',
+  };
+  const place = { turn: 3, position: 1, tool: 'book' };
+  progress.onEvents([
+    event({ type: 'plan-accept', turn: 0, plan: 'abcdef0123456789', lane: 'plan' }),
+    event({ ...step, status: 'begun', error: null, bytes: 0 }),
+    event({ type: 'approval-request', ticket }),
+    event({
+      type: 'approval-answer',
+      ticket: 't1',
+      decision: 'approved',
+      by: 'ada',
+      reason: '',
+      digest: 'd',
+    }),
+    event({ type: 'effect-unknown', ...place, attempt: 1, reason: 'It did not answer.' }),
+    event({ type: 'effect-resolve', ...place, decision: 'retry-authorized', by: 'ada', reason: 'seen' }),
+  ]);
+  expect(shown.lines()).toEqual([
+    expect.stringMatching(/^plan plan · abcdef/),
+    '  an approval is needed: book {"n":1}',
+    '  approved by ada',
+    '  1 the outcome is unknown: It did not answer.',
+    '  1 decided by ada: it may be sent again (seen)',
+    'turn 0 · 0/b1/0 tool',
+    '  0 tokens · $0 · 0 ms',
+    '',
+  ]);
+  const error = { code: 'plan.tool-failed', kind: 'failed', message: 'm' } as const;
+  progress.onEvents([event({ ...step, status: 'failed', error, bytes: 0 })]);
+  expect(shown.lines().slice(5, 7)).toEqual([
+    '  0/b1/0 tool: failed (plan.tool-failed)',
+    'turn 0 · starting',
+  ]);
+  progress.close();
+});
+
 test('while a question is open nothing is drawn over it, and what happened meanwhile follows', async () => {
   const { shown, progress } = open(80, { NO_COLOR: '1' });
   progress.onEvents([event({ type: 'turn-start', turn: 1 })]);

@@ -2,7 +2,8 @@
 import type { RunEvent } from '../../protocol/events.ts';
 import type { Context } from '../context.ts';
 import { liveView } from './live-view.ts';
-import { type Progress, plainLines } from './progress-lines.ts';
+import { plainLines } from './plain-lines.ts';
+import type { Progress } from './progress-lines.ts';
 
 /**
  * Chooses by where stderr goes; `quiet` shows nothing. A terminal that cannot move its cursor gets plain lines. `earlier`
@@ -10,7 +11,7 @@ import { type Progress, plainLines } from './progress-lines.ts';
  */
 export function openProgress(context: Context, quiet: boolean, earlier: readonly RunEvent[] = []): Progress {
   const { stderr, env, clock } = context;
-  if (quiet) return { onEvents() {}, onLive() {}, hold: () => () => {}, close() {} };
+  if (quiet) return { onEvents() {}, onLive() {}, onChildEvents() {}, hold: () => () => {}, close() {} };
   if (!stderr.terminal || env.TERM === 'dumb') return plainLines(stderr);
   return liveView({ output: stderr, clock, color: wantsColor(env), earlier });
 }

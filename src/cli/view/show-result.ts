@@ -55,7 +55,7 @@ function endText(result: RunResult, known: KnownUsage, commandFor: OpenedStore['
   const lines = [`${status}${cancelledBy} · ${figures.join(' · ')}`];
   if (status === 'paused' && ticket === null) lines.push(`  go on: ${commandFor('runs', 'resume', run)}`);
   if (ticket !== null) lines.push(...ticketLines(run, ticket, commandFor, commandFor('runs', 'resume', run)));
-  lines.push(`record: ${commandFor('runs', 'show', run)}`);
+  lines.push(`session: ${result.session}`, `record: ${commandFor('runs', 'show', run)}`);
   // A cancel is what was asked for: the line that says so is enough.
   const told = error === null || cancelledBy !== '' ? '' : errorText(error);
   return `${told}${lines.join('\n')}\n`;
