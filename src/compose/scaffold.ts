@@ -1,10 +1,14 @@
 /** The agent that `writ init` begins with: small, plain, and with one fragment under a condition. */
+import type { Intent } from '../protocol/intent.ts';
 
-/** The files of a new agent by path. It uses the tool `project_read` and holds the capability `project`. */
-export function scaffoldAgent(key: string): Map<string, string> {
+/**
+ * The files of a new agent by path. Ours uses the tool `project_read` and holds the capability `project`; one for an agent
+ * program, which has tools of its own, is delivered with the intent.
+ */
+export function scaffoldAgent(key: string, intent: Intent | null = null): Map<string, string> {
   return new Map([
-    ['agent.yaml', agentFile(key)],
-    ['instructions/base.md', baseFragment],
+    ['agent.yaml', intent === null ? agentFile(key) : programFile(key, intent)],
+    ['instructions/base.md', baseFragment(intent === null ? ' with `project_read`' : '')],
     ['instructions/headless.md', headlessFragment],
     ['instructions/finish.md', finishFragment],
   ]);
@@ -26,12 +30,26 @@ deliver: { intent: append, fidelity: base }
 `;
 }
 
-const baseFragment = `---
+// Bare, so that a program which takes a newline off the end of a text has none to take.
+function programFile(key: string, intent: Intent): string {
+  return `key: ${JSON.stringify(key)}
+join: bare
+profiles:
+  default: [base, headless, finish]
+situations:
+  headless: { mode: headless }
+  interactive: { mode: interactive }
+budget: { turns: 12 }
+deliver: { intent: ${intent}, fidelity: base }
+`;
+}
+
+const baseFragment = (by: string) => `---
 title: How you work
 ---
 You help with the files of this project.
 
-Read what you need with \`project_read\` before you answer, and say which files an answer rests on.
+Read what you need${by} before you answer, and say which files an answer rests on.
 Say plainly what you do not know.
 `;
 

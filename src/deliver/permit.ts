@@ -100,7 +100,7 @@ function holdDimensions(adapter: Adapter, request: DeliveryRequest, { adapters }
         requirement: 'a native way for everything that is asked for',
         alternative:
           dimension === 'tools'
-            ? 'an agent without `tools:` in its agent.yaml, such as a second one for this harness'
+            ? `an agent without \`tools:\` in its agent.yaml, such as \`writ init DIR --harness ${adapter.name}\` makes`
             : `a request without ${dimension}`,
         able: ableToAll(request, adapters),
       },

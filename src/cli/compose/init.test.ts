@@ -3,6 +3,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { allAdapters } from '../../catalog.ts';
+import { isControl } from '../../deliver/permit.ts';
+import { intents } from '../../protocol/intent.ts';
 import { call } from '../call.cases.ts';
 
 let cwd: string;
@@ -34,6 +37,35 @@ test('an empty folder is filled where it is, so that a shell that stands in it g
   expect((await stat(cwd)).ino).toBe(before);
   expect(await readdir(cwd)).toEqual(expect.arrayContaining(['.writ', 'agent.yaml', 'instructions']));
   expect((await call(['compose', '.', '--json'], { cwd })).stdout).toContain('"agent": "k1"');
+});
+
+test('one for an agent program is delivered to it, by every control that it has', async () => {
+  const env = { OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k', GEMINI_API_KEY: 'k' };
+  const intended: Record<string, string> = {};
+  for (const adapter of await allAdapters()) {
+    const { name, program } = adapter;
+    if (program === null) continue;
+    const made = await call(['init', name, '--harness', name], { cwd });
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    expect(made.stdout).toContain(
+      `  writ deliver . --harness ${name}\n  writ run . --harness ${name} --lower all `,
+    );
+    const deliver = (...more: string[]) =>
+      call(['deliver', name, '--harness', name, ...more, '--json'], { cwd, env });
+    const plan = JSON.parse((await deliver()).stdout);
+    intended[name] = plan.intent;
+    expect(plan.cell).toMatchObject({ harness: name, delivered: true });
+    for (const intent of intents.filter((one) => isControl(adapter.controls[one])))
+      expect(await deliver('--intent', intent)).toMatchObject({ code: 0, stderr: '' });
+  }
+  expect(intended).toEqual({
+    'claude-code': 'append',
+    codex: 'developer',
+    gemini: 'context',
+    opencode: 'append',
+    pi: 'append',
+    'qwen-code': 'append',
+  });
 });
 
 test.each([
