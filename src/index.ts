@@ -169,16 +169,17 @@ export {
   type Deviation,
   type ExperimentState,
   type Journal,
+  type JournalAt,
   openJournal,
   readJournal,
+  readJournalAt,
 } from './prove/journal.ts';
 export { reportPage } from './prove/page/page.ts';
 export { planTrials } from './prove/plan.ts';
 export { type RegisterOptions, register } from './prove/register.ts';
 export { type Registration, registrationDigest, registrationOf } from './prove/registration.ts';
-export { makeReport, type Report } from './prove/report.ts';
+export { makeReport, type Present, type Report } from './prove/report.ts';
 export { runExperiment } from './prove/run-experiment.ts';
-export type { Build } from './prove/surroundings.ts';
 export {
   type Bootstrap,
   type BootstrapOptions,
@@ -198,9 +199,10 @@ export { mcNemar, signTest, signTestOfItems } from './prove/statistics/exact-tes
 export { forestRows } from './prove/statistics/forest.ts';
 export { type Seed, stream } from './prove/statistics/generator.ts';
 export { holm } from './prove/statistics/holm.ts';
-export { equivalence, nonInferiority, superiority } from './prove/statistics/margin.ts';
+export { equivalence, hull, nonInferiority, superiority } from './prove/statistics/margin.ts';
+export type { Outcomes } from './prove/statistics/outcomes.ts';
 export { pairedDifference } from './prove/statistics/paired-difference.ts';
-export { type PowerDesign, power, smallestP } from './prove/statistics/power.ts';
+export { type PowerDesign, type PowerQuestion, power, smallestP } from './prove/statistics/power.ts';
 export { type SignFlip, signFlip } from './prove/statistics/sign-flip.ts';
 export { compareSurvival, pairTimes, survivalBootstrap, type TimeRow } from './prove/statistics/survival.ts';
 export { armTotals, type CountRow, manipulationCheck } from './prove/statistics/totals.ts';
@@ -211,8 +213,9 @@ export {
   pairTrials,
   type TrialRow,
 } from './prove/statistics/trials.ts';
+export type { Build } from './prove/surroundings.ts';
 export type { PlannedTrial, TrialOutcome, TrialRow as ExperimentTrial } from './prove/trial.ts';
-export { readReport, type Verification, verifyReport } from './prove/verify.ts';
+export { type Beside, readReport, type Verification, verifyReport } from './prove/verify.ts';
 export type { Ask } from './run/approval.ts';
 export { answerTicket, type Decision as TicketDecision } from './run/decide.ts';
 export { forgetSession } from './run/forget.ts';

@@ -40,7 +40,9 @@ export type JournalEntry =
   | { readonly type: 'deviated'; readonly deviation: Deviation; readonly registration: Registration | null }
   | { readonly type: 'trial'; readonly row: TrialRow }
   | { readonly type: 'grade'; readonly grade: GradeEntry }
-  | { readonly type: 'completed'; readonly at: number };
+  | { readonly type: 'completed'; readonly at: number }
+  /** A report was made of all that stands before; `digest` is over the report. */
+  | { readonly type: 'reported'; readonly at: number; readonly digest: Digest };
 
 /** What the journal says by now. */
 export interface ExperimentState {
@@ -53,6 +55,8 @@ export interface ExperimentState {
   /** In the order in which they ended. */
   readonly rows: readonly TrialRow[];
   readonly grades: readonly GradeEntry[];
+  /** Digests of the reports that were made. */
+  readonly reports: readonly Digest[];
   /** The hash of the newest line. */
   readonly head: Digest;
 }
@@ -70,6 +74,21 @@ const fileName = 'journal.jsonl';
 /** Reads a journal that others may be writing. Undefined where there is none. Throws `prove.record-damaged`. */
 export async function readJournal(folder: string): Promise<ExperimentState | undefined> {
   return stateOf((await checkedLines(folder)).lines);
+}
+
+/** The journal by now, and as it was when a line with this hash was its newest; that is undefined where there is no such line. */
+export interface JournalAt {
+  readonly now: ExperimentState;
+  readonly at: ExperimentState | undefined;
+}
+
+/** Reads a journal at one of its lines. Undefined where there is no journal. Throws `prove.record-damaged`. */
+export async function readJournalAt(folder: string, hash: Digest): Promise<JournalAt | undefined> {
+  const { lines } = await checkedLines(folder);
+  const now = stateOf(lines);
+  if (now === undefined) return undefined;
+  const line = lines.findIndex((one) => one.hash === hash);
+  return { now, at: line < 0 ? undefined : stateOf(lines.slice(0, line + 1)) };
 }
 
 // The head first: what a writer adds meanwhile makes the journal longer than its head says, which is right, and never shorter.
@@ -257,6 +276,7 @@ function stateAfter(state: ExperimentState | undefined, { entry, hash, n }: Line
       deviations: [],
       rows: [],
       grades: [],
+      reports: [],
       head: hash,
     };
   }
@@ -278,6 +298,8 @@ function stateAfter(state: ExperimentState | undefined, { entry, hash, n }: Line
       return { ...state, grades: [...state.grades, entry.grade], head: hash };
     case 'completed':
       return { ...state, head: hash };
+    case 'reported':
+      return { ...state, reports: [...state.reports, entry.digest], head: hash };
   }
 }
 

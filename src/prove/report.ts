@@ -36,19 +36,22 @@ export interface Report {
 }
 
 export interface Drift {
-  /** False where the present folder could not be resolved any more. */
+  /** False where the present folder could not be resolved any more: then the paths are those of the build at most. */
   readonly known: boolean;
   readonly paths: readonly string[];
 }
 
+/** What is there now: what the experiment would register, or where it cannot be resolved any more the program alone. */
+export type Present = Registration | Pick<Registration, 'build'>;
+
 export interface ReportOptions {
   readonly clock: Clock;
-  /** What the experiment would register now; null where it cannot be resolved any more. */
-  readonly present: Registration | null;
+  /** Null where nothing is known of it. */
+  readonly present: Present | null;
 }
 
 /**
- * Makes the report of a journal. Made before all trials are done and graded, it is a look at the results, which is
+ * Makes the report of a journal, and writes into it which one was made. Made before all trials are done and graded, it is a look at the results, which is
  * recorded as a deviation. Throws `prove.no-trials`, `prove.not-registered`, `prove.mixed-graders`.
  */
 export async function makeReport(journal: Journal, { clock, present }: ReportOptions): Promise<Report> {
@@ -79,11 +82,22 @@ export async function makeReport(journal: Journal, { clock, present }: ReportOpt
     });
   }
   const now = journal.state() ?? state;
-  return sealed(now, rows, clock.now(), driftOf(now.registration, present));
+  const { registration, registeredAt, deviations, head } = now;
+  const report = sealed({
+    madeAt: clock.now(),
+    registeredAt,
+    registration,
+    journal: head,
+    deviations,
+    trials: rows,
+    drift: driftOf(registration, present),
+  });
+  await journal.append({ type: 'reported', at: report.madeAt, digest: report.digest });
+  return report;
 }
 
 /** The rows as they are published: with the registered grader's grades, and judged by the registered rules in their order. */
-function reportRows(state: ExperimentState): readonly TrialRow[] {
+export function reportRows(state: ExperimentState): readonly TrialRow[] {
   const { registration } = state;
   const judge = trialJudge(registration);
   return gradedRows(state, registration.grader.digest).map((row) => ({ ...row, ...judge.take(row) }));
@@ -112,20 +126,26 @@ function mustBeGradedAlike(state: ExperimentState, rows: readonly TrialRow[]): v
   );
 }
 
-function sealed(state: ExperimentState, rows: readonly TrialRow[], madeAt: number, drift: Drift): Report {
-  const { registration, deviations, head } = state;
-  const derived = derivedOf(registration, rows, deviations);
+/** What a report is made of. */
+export type Reported = Pick<
+  Report,
+  'madeAt' | 'registeredAt' | 'registration' | 'journal' | 'deviations' | 'trials' | 'drift'
+>;
+
+/** The report of what is given: equal inputs give an equal report, with equal digests. */
+export function sealed(reported: Reported): Report {
+  const { madeAt, registeredAt, registration, journal, deviations, trials, drift } = reported;
   const report = plain({
     format: 'writ-experiment-report/1' as const,
     madeAt,
-    registeredAt: state.registeredAt,
+    registeredAt,
     registration,
     registrationDigest: registrationDigest(registration),
-    journal: head,
+    journal,
     deviations,
-    trials: rows,
-    tableDigest: jsonDigest(plain(rows)),
-    ...derived,
+    trials,
+    tableDigest: jsonDigest(plain(trials)),
+    ...derivedOf(registration, trials, deviations),
     drift,
   });
   return { ...report, digest: jsonDigest(report) };
@@ -215,8 +235,11 @@ function notVerifiedOf(
   ];
 }
 
-function driftOf(registration: Registration, present: Registration | null): Drift {
+/** In what the measured and the present differ; what follows from the rest is left out. */
+export function driftOf(registration: Registration, present: Present | null): Drift {
   if (present === null) return { known: false, paths: [] };
+  if (!('arms' in present))
+    return { known: false, paths: differences({ build: registration.build }, { build: present.build }) };
   const { design: _now, ...now } = present;
   const { design: _then, ...then } = registration;
   return { known: true, paths: differences(then, now) };

@@ -4,18 +4,41 @@ import { jsonDigest } from '../digest.ts';
 import { WritError } from '../errors.ts';
 import { designOf } from './design.ts';
 import { ProveError } from './errors.ts';
+import type { JournalAt } from './journal.ts';
 import { trialJudge } from './outcome.ts';
 import { planTrials } from './plan.ts';
 import { differences, plain, registrationDigest } from './registration.ts';
-import { derivedOf, type Report } from './report.ts';
+import { type Drift, driftOf, type Present, type Report, reportRows, sealed } from './report.ts';
 import { environmentOf } from './surroundings.ts';
 import { keyOf, type TrialRow } from './trial.ts';
 
-export interface Verification {
+export interface Check {
+  readonly what: string;
   readonly ok: boolean;
-  readonly checks: readonly { readonly what: string; readonly ok: boolean; readonly found: string }[];
+  /** What was found where it is not; else empty. */
+  readonly found: string;
+}
+
+export interface Verification {
+  /** Whether all checks that could be made hold. */
+  readonly ok: boolean;
+  readonly checks: readonly Check[];
+  /** What could not be looked at, and why. */
+  readonly notChecked: readonly { readonly what: string; readonly why: string }[];
   /** Numbers of the analysis and the claims that were computed again. */
   readonly numbers: number;
+  /** How what was measured differs from what is there now: no fault of the report, which was made before. */
+  readonly drift: Drift;
+}
+
+/** What a report is held against beside itself. What is left out is not checked, and the verification says so. */
+export interface Beside {
+  /** The text that the report was read from. */
+  readonly text?: string;
+  /** The journal that it was made of, or why it cannot be read. */
+  readonly record?: JournalAt | { readonly fault: string };
+  /** What is there now. */
+  readonly present?: Present;
 }
 
 // What is looked into before anything is computed; a report that lies deeper is found by its digests and numbers.
@@ -60,10 +83,14 @@ function notAReport(file: string, found: string, cause: unknown): ProveError {
   );
 }
 
-/** Never throws for a report that is wrong: what does not hold is a check that failed. */
-export function verifyReport(report: Report): Verification {
+/**
+ * Computes everything again from the report's own table, registration, seeds and hashes, and holds it against what is
+ * given beside. Never throws for a report that is wrong: what does not hold is a check that failed.
+ */
+export function verifyReport(report: Report, { text, record, present }: Beside = {}): Verification {
   const { digest, ...rest } = report;
   const checks = [
+    ...(text === undefined ? [] : [check(asWritten, () => textFault(report, text))]),
     check('the report is whole', () => same(jsonDigest(rest), digest)),
     check('the registration has its digest', () =>
       same(registrationDigest(report.registration), report.registrationDigest),
@@ -75,15 +102,43 @@ export function verifyReport(report: Report): Verification {
     check('each result has the text of its arm', () => promptFault(report)),
     check('all grades are of the registered grader', () => graderFault(report)),
     check('analysis, claims and their words follow from the table', () => derivedFault(report)),
+    ...(record === undefined ? [] : [check(ofJournal, () => journalFault(report, record))]),
   ];
   return {
     ok: checks.every(({ ok }) => ok),
     checks,
+    notChecked: [
+      ...(text === undefined ? [{ what: asWritten, why: 'its text was not given' }] : []),
+      ...(record === undefined ? [{ what: ofJournal, why: 'there is no journal beside it' }] : []),
+    ],
     numbers: numbersIn(report.analysis) + numbersIn(report.claims),
+    drift: driftOf(report.registration, present ?? null),
   };
 }
 
-function check(what: string, fault: () => string): Verification['checks'][number] {
+const asWritten = 'the file says each thing once, byte for byte as it was written';
+const ofJournal = 'registration, deviations, trials and the report itself stand in the journal';
+
+// Another order or a name that stands twice shows a person another report than the one that is read.
+function textFault(report: Report, text: string): string {
+  const written = [1, 2, 0].map((indent) => JSON.stringify(report, null, indent));
+  return written.some((one) => text === one || text === `${one}\n`) ? '' : 'it was written anew';
+}
+
+function journalFault(report: Report, record: NonNullable<Beside['record']>): string {
+  if ('fault' in record) return record.fault;
+  const { now, at } = record;
+  if (at === undefined || at.head !== report.journal)
+    return `no line of it has the hash ${report.journal.slice(0, 12)}`;
+  const { registration, registeredAt, deviations } = at;
+  const recorded = plain({ registration, registeredAt, deviations, trials: reportRows(at) });
+  const said = Object.fromEntries(Object.keys(recorded).map((key) => [key, report[key as keyof Report]]));
+  const paths = differences(said, recorded);
+  if (paths.length > 0) return differsIn(paths);
+  return now.reports.includes(report.digest) ? '' : 'no report with this digest was made of it';
+}
+
+function check(what: string, fault: () => string): Check {
   try {
     const found = fault();
     return { what, ok: found === '', found };
@@ -141,11 +196,10 @@ function graderFault({ registration, trials }: Report): string {
   return wrong === undefined ? '' : `${named(wrong)} was graded by another`;
 }
 
-function derivedFault({ registration, trials, deviations, ...report }: Report): string {
-  const now = derivedOf(registration, trials, deviations);
-  const { exploratory, analysis, claims, scope, notVerified } = report;
-  const paths = differences({ exploratory, analysis, claims, scope, notVerified }, now);
-  return differsIn(paths);
+// All of it is made anew, so that nothing can stand in a report that does not follow. Digests have checks of their own.
+function derivedFault(report: Report): string {
+  const follows = ({ registrationDigest: _1, tableDigest: _2, digest: _3, ...rest }: Report) => rest;
+  return differsIn(differences(follows(report), follows(sealed(report))));
 }
 
 function differsIn(paths: readonly string[]): string {

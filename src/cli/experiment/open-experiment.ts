@@ -98,7 +98,8 @@ async function openGrader(
   return (await part.load())(written.grader, { folder, path: context.env.PATH ?? '', judge });
 }
 
-async function buildOf(): Promise<Build> {
+/** This program, and where it runs. */
+export async function buildOf(): Promise<Build> {
   const manifest = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {
     readonly version: string;
   };

@@ -64,11 +64,16 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
-function driftLines({ known, paths }: Report['drift']): string[] {
-  if (!known) return ['What is there now cannot be resolved, so that nothing is known of it.'];
-  return paths.length === 0
-    ? []
-    : [`What is there now differs from what was measured in ${paths.join(', ')}.`];
+/** How what is there now differs from what was measured; nothing where it is known not to. */
+export function driftLines({ known, paths }: Report['drift']): string[] {
+  const differing =
+    paths.length === 0 ? [] : [`What is there now differs from what was measured in ${paths.join(', ')}.`];
+  return known
+    ? differing
+    : [
+        'The experiment is not there or cannot be resolved: nothing but the program was compared.',
+        ...differing,
+      ];
 }
 
 function cell(value: number | null): string {

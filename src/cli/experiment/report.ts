@@ -1,6 +1,5 @@
 /** `writ experiment report`: what the trials say, as a summary, as JSON and as one page. */
-import { join, resolve } from 'node:path';
-import type { Registration } from '../../prove/registration.ts';
+import { join } from 'node:path';
 import { type Context, printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { givenPath, type NewCommand, withExamples } from '../program.ts';
@@ -38,6 +37,7 @@ async function reportFile(context: Context, file: string, flags: ReportFlags): P
     { notRegistered },
     { makeReport },
     { reportPage },
+    { presentOf },
   ] = await Promise.all([
     import('./open-experiment.ts'),
     import('./report-text.ts'),
@@ -46,10 +46,11 @@ async function reportFile(context: Context, file: string, flags: ReportFlags): P
     import('../../prove/register.ts'),
     import('../../prove/report.ts'),
     import('../../prove/page/page.ts'),
+    import('./present.ts'),
   ]);
   const record = recordFolder(context, file, flags);
   if ((await readJournal(record)) === undefined) throw notRegistered();
-  const present = await presentRegistration(context, file);
+  const present = await presentOf(context, file);
   const journal = await openJournal(record, context.clock);
   try {
     const report = await makeReport(journal, { clock: context.clock, present });
@@ -61,20 +62,5 @@ async function reportFile(context: Context, file: string, flags: ReportFlags): P
     return exitCodes.completed;
   } finally {
     await journal.close();
-  }
-}
-
-/** What the folder would register now. It may not resolve any more, which the report says. */
-async function presentRegistration(context: Context, file: string): Promise<Registration | null> {
-  const [{ openExperiment }, { loadExperiment }, { WritError }] = await Promise.all([
-    import('./open-experiment.ts'),
-    import('../../prove/experiment.ts'),
-    import('../../errors.ts'),
-  ]);
-  try {
-    return (await openExperiment(context, await loadExperiment(resolve(context.cwd, file)))).registration;
-  } catch (thrown) {
-    if (thrown instanceof WritError) return null;
-    throw thrown;
   }
 }

@@ -73,9 +73,10 @@ function listOf(lines: readonly string[]): Markup {
 }
 
 function deviationsOf({ deviations, drift }: Report): Markup {
-  const changed = drift.known
-    ? drift.paths.map((path) => `${path} is another one now than the one that was measured.`)
-    : ['What is there now could not be resolved, so that nothing is known of it.'];
+  const changed = [
+    ...(drift.known ? [] : ['The experiment could not be resolved: nothing but the program was compared.']),
+    ...drift.paths.map((path) => `${path} is another one now than the one that was measured.`),
+  ];
   const moments = deviations.map(
     ({ kind, at, trials, paths, reason }) =>
       `${new Date(at).toISOString()}, after ${trials} trials: ${kind}${paths.length === 0 ? '' : ` (${paths.join(', ')})`}. ${reason}`,
