@@ -80,7 +80,7 @@ export { thisHolder } from './ledger/holder.ts';
 export { type Ledger, type LedgerOptions, openLedger } from './ledger/ledger.ts';
 export { type LedgerPathOptions, type LedgerPlace, ledgerPath } from './ledger/locate.ts';
 export type { RedactedStream, Secret } from './ledger/secrets.ts';
-export type { Lease, RunFilter, Store } from './ledger/store.ts';
+export type { Lease, RunFilter, Store, TornTail } from './ledger/store.ts';
 export { memoryStore } from './ledger/stores/memory.ts';
 export { type SqliteStoreOptions, sqliteStore } from './ledger/stores/sqlite.ts';
 export { type CommandStartOptions, commandStart } from './native/command/command-start.ts';
@@ -137,6 +137,7 @@ export {
   stillUnknown,
   type ToolDefinition,
 } from './native/tool/define-tool.ts';
+export { gatedTool } from './native/tool/gated-tool.ts';
 export { type ProjectReadOptions, projectRead } from './native/tool/project-read.ts';
 export { type ProjectSearchOptions, projectSearch } from './native/tool/project-search.ts';
 export { type SqlQueryOptions, sqlQuery } from './native/tool/sql-query.ts';

@@ -1,5 +1,6 @@
 /** A Vitest reporter that ends the run with one plain line: how many tests passed, failed and were skipped. */
 import type { Reporter, TestModule } from 'vitest/node';
+import { leftVariable } from './no-process-left.ts';
 
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
@@ -12,8 +13,12 @@ export default class ClosingLine implements Reporter {
         if (state !== 'pending') count[state] += 1;
       }
     }
-    const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
     // The default reporter prints its summary in the same tick; the closing line must come after it.
-    process.once('exit', () => console.log(`${count.passed} passed, ${count.failed} failed${skipped}`));
+    process.once('exit', () => {
+      // A process that tests left running is a failure of them all; it is looked for after the last test.
+      const failed = count.failed + Number(process.env[leftVariable] ?? 0);
+      const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
+      console.log(`${count.passed} passed, ${failed} failed${skipped}`);
+    });
   }
 }

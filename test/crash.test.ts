@@ -3,21 +3,29 @@ import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runCampaign } from './crash/campaign.ts';
 
-// The whole campaign is `npm run test:crash`: every point of a run of ten turns, and kills at any moment besides.
+// The whole campaign is `npm run test:crash`: every point of a run of ten turns, or WRIT_CRASH_POINTS of them spread evenly over
+// it, and kills at any moment besides.
 const whole = process.env.WRIT_CRASH === 'whole';
 const seed = Number(process.env.WRIT_CRASH_SEED ?? 20_261_130);
+const points = process.env.WRIT_CRASH_POINTS;
 
 test(`${whole ? 'killed at every point' : '50 kills'}`, async () => {
+  const lines: string[] = [];
   const began = performance.now();
   const report = await runCampaign(
     whole
-      ? { turns: 10, anyMoment: 60, seed, onKill: (kills, at) => kills % 50 === 0 && console.log(kills, at) }
+      ? {
+          ...{ turns: 10, anyMoment: 60, seed },
+          ...(points === undefined ? {} : { points: Number(points) }),
+          log: (line) => lines.push(line),
+        }
       : { turns: 2, points: 45, anyMoment: 5, seed },
   );
   const seconds = Math.round((performance.now() - began) / 1000);
   if (whole) {
     const text = JSON.stringify({ seed, node: process.version, seconds, ...report }, null, 2);
     writeFileSync('docs/evidence/crash-campaign.json', `${text}\n`);
+    writeFileSync('docs/evidence/crash-campaign.log', `${lines.join('\n')}\n`);
   }
   expect(report.faults).toEqual([]);
   expect(report).toMatchObject({

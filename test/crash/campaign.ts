@@ -17,7 +17,7 @@ import type { RunEvent } from '../../src/protocol/events.ts';
 import type { RunResult } from '../../src/protocol/outcome.ts';
 import { stream } from '../../src/prove/statistics/generator.ts';
 import { scriptedProvider } from '../scripted-provider.ts';
-import { classes, modelOf, openDesk } from './outside.ts';
+import { classes, type Desk, type EffectClass, modelOf, openDesk } from './outside.ts';
 
 export interface CampaignOptions {
   /** Effects of each class in a run. */
@@ -27,7 +27,8 @@ export interface CampaignOptions {
   /** Kills at a moment that nobody chose. */
   readonly anyMoment: number;
   readonly seed: number;
-  readonly onKill?: (kills: number, at: string) => void;
+  /** Gets one line for each kill and for each run that has ended. */
+  readonly log?: (line: string) => void;
 }
 
 export interface CampaignReport {
@@ -54,12 +55,12 @@ interface Ended {
 
 /** Runs it. Whatever is wrong stands in `faults`; nothing is left running. */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
-  const { turns, seed, onKill } = options;
+  const { turns, seed, log = () => {} } = options;
   const generator = stream(seed, 'crash');
   const random = () => generator.unit();
   const desk = await openDesk();
   const provider = await scriptedProvider(modelOf(turns));
-  const tally = openTally();
+  const tally = openTally(log);
   const living = new Set<ChildProcess>();
   try {
     const site = () => openSite(desk.url, provider.url, living);
@@ -85,7 +86,6 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
         }
         pending.delete(ended.diedAt);
         tally.killed(ended.diedAt);
-        onKill?.(tally.kills(), ended.diedAt);
         tally.kept(await at.events());
         if (await at.hasEnded()) break;
       }
@@ -100,7 +100,6 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
         if (ended.result !== null) break;
         left -= 1;
         tally.killed(null);
-        onKill?.(tally.kills(), 'any moment');
         tally.kept(await at.events());
         if (await at.hasEnded()) break;
       }
@@ -194,7 +193,7 @@ function openSite(desk: string, model: string, living: Set<ChildProcess>) {
 }
 
 /** Counts kills and what became of every effect, and keeps what is wrong. */
-function openTally() {
+function openTally(log: (line: string) => void) {
   const faults: string[] = [];
   const ended: Record<string, number> = {};
   const effects = Object.fromEntries(classes.map((name) => [name, { ok: 0, unknown: 0, reachedOutside: 0 }]));
@@ -212,8 +211,8 @@ function openTally() {
 
   return {
     check,
-    kills: () => atPoints + atAnyMoment,
     killed(at: string | null) {
+      log(`kill ${atPoints + atAnyMoment + 1} at ${at ?? 'any moment'}`);
       if (at === null) {
         atAnyMoment += 1;
         killedAt = null;
@@ -234,7 +233,7 @@ function openTally() {
       }
       before = events;
     },
-    async finish(site: Site, desk: Awaited<ReturnType<typeof openDesk>>, turns: number) {
+    async finish(site: Site, desk: Desk, turns: number) {
       const events = await site.events();
       this.kept(events);
       runs += 1;
@@ -244,13 +243,14 @@ function openTally() {
       check(status === 'completed', `a run ended as ${status}`);
       for (let n = 1; n <= turns; n += 1) {
         for (const [i, name] of classes.entries()) {
-          const reached =
-            name === 'command_start' ? linesOf(site.workspace, n) : desk.requests(name, n).count;
-          const keys = name === 'command_start' ? 1 : desk.requests(name, n).keys;
+          const { count: reached, keys } = counted(name, n, site.workspace, desk);
           judge({ events, name, n, position: i + 1, reached, keys });
         }
       }
       check((await strays(site.folder)).length === 0, 'a process was left running');
+      log(
+        `run ${runs} ${status}: ${[...Object.entries(countsIn(events))].map(([what, count]) => `${count} ${what}`).join(', ')}`,
+      );
       site.remove();
       killedAt = new Set();
       before = [];
@@ -269,7 +269,7 @@ function openTally() {
 
   interface Judged {
     readonly events: readonly RunEvent[];
-    readonly name: (typeof classes)[number];
+    readonly name: EffectClass;
     readonly n: number;
     readonly position: number;
     /** How often it really reached the outside, and under how many keys. */
@@ -290,7 +290,7 @@ function openTally() {
     tally.reachedOutside += reached;
     if (status === 'ok') tally.ok += 1;
     if (status === 'unknown') tally.unknown += 1;
-    const onlyOnce = name === 'once' || name === 'asked' || name === 'command_start';
+    const onlyOnce = name !== 'safe' && name !== 'idempotent';
     if (onlyOnce && reached > 1) secondDispatches += reached - 1;
     check(!onlyOnce || reached <= 1, `${what} reached the outside ${reached} times`);
     check(keys <= 1, `${what} was sent under ${keys} keys`);
@@ -299,7 +299,7 @@ function openTally() {
     if (status === 'ok') check(reached >= 1, `${what} is told as done and never reached the outside`);
     if (status === 'unknown') {
       check(
-        name === 'once' || (name === 'command_start' && killedAt === null),
+        name === 'once' || name === 'driven__write' || (name === 'command_start' && killedAt === null),
         `${what} is unknown, although it can be looked at or repeated`,
       );
       const window = [
@@ -316,13 +316,28 @@ function openTally() {
   }
 }
 
+/** How many calls of a run ended how. */
+function countsIn(events: readonly RunEvent[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = { ok: 0, unknown: 0 };
+  for (const event of events)
+    if (event.type === 'tool-result') counts[event.status] = (counts[event.status] ?? 0) + 1;
+  return counts;
+}
+
 function sentAny(events: readonly RunEvent[]): boolean {
   return events.some(({ type }) => type === 'effect-dispatch');
 }
 
-function linesOf(workspace: string, n: number): number {
-  const path = join(workspace, `command-${n}`);
-  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0;
+/** How often an effect really reached the outside, and under how many keys: commands and the MCP server leave lines. */
+function counted(name: EffectClass, n: number, workspace: string, desk: Desk) {
+  if (name === 'command_start') return { count: linesIn(join(workspace, `command-${n}`)).length, keys: 1 };
+  if (name !== 'driven__write') return desk.requests(name, n);
+  const lines = linesIn(join(workspace, 'mcp-effects'));
+  return { count: lines.filter((line) => line === `${n}`).length, keys: 1 };
+}
+
+function linesIn(path: string): readonly string[] {
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
 }
 
 /** Processes at work in a folder, once those that are about to end have had their time. */

@@ -1,14 +1,17 @@
 // One process of the crash campaign:  node child.mjs PLACE.json
-// Runs a task of some turns, five effects each, or resumes it, and announces every point of its life. At a point that is
+// Runs a task of some turns, an effect of each class in each, or resumes it, and announces every point of its life. At a point that is
 // among those to die at it says so and kills itself, as the power or the kernel would. Prints the result as its last line.
 import { readFileSync, writeSync } from 'node:fs';
 import { request } from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../dist/clock.js';
 import { plainComposition } from '../../dist/compose/plain.js';
 import { thisHolder } from '../../dist/ledger/holder.js';
 import { sqliteStore } from '../../dist/ledger/stores/sqlite.js';
 import { commandsFolder } from '../../dist/native/command/command-seat.js';
 import { commandStart } from '../../dist/native/command/command-start.js';
+import { openMcpServers } from '../../dist/native/mcp/mcp-servers.js';
 import { resolveModel } from '../../dist/native/model/providers.js';
 import { native } from '../../dist/native/native.js';
 import { defineTool, notDispatched, stillUnknown } from '../../dist/native/tool/define-tool.js';
@@ -110,6 +113,25 @@ const sandbox = announced(box, ['prepare', 'dispatch', 'release'], (method, args
   return [`command ${method} ${nth}.5`];
 });
 const command = commandStart({ workspace }, { env, sandbox });
+const program = fileURLToPath(new URL('../children/mcp-server.mjs', import.meta.url));
+const servers = await openMcpServers({
+  servers: new Map([['driven', { command: process.execPath, args: [program], env: ['EFFECTS'] }]]),
+  cwd: workspace,
+  env: { PATH: process.env.PATH, EFFECTS: join(workspace, 'mcp-effects') },
+});
+const write = servers.tools.find(({ schema }) => schema.name === 'driven__write');
+const driven = {
+  ...write,
+  // One that is unknown must not hold those of all later turns: then nothing could be killed in them.
+  effectKey: ({ line }) => `driven ${line}`,
+  async execute(value, context) {
+    const place = placeOf(context.idempotencyKey);
+    points(`entered ${place}`);
+    const output = await write.execute(value, context);
+    points(`acted ${place}`);
+    return output;
+  },
+};
 const model = resolveModel('local/scripted-1', { env: {}, baseUrl });
 const tools = [
   acting('safe', 'safe'),
@@ -117,6 +139,7 @@ const tools = [
   acting('once', 'once'),
   acting('asked', 'once', { reconcile: found }),
   command,
+  driven,
 ];
 let turn = 0;
 const seat = {
@@ -131,12 +154,16 @@ const result =
   run === null
     ? await startRun({
         ...seat,
-        ...{ composition: plainComposition('crash', 'You act.'), capabilities: ['c', 'commands'] },
+        ...{
+          composition: plainComposition('crash', 'You act.'),
+          capabilities: ['c', 'commands', 'mcp.driven'],
+        },
         ...{ limits: {}, task: 'Act.', origin: {} },
       })
     : await resumeRun({ ...seat, run, promptNow: null });
 points('ended');
 await Promise.all(tools.map((tool) => tool.close()));
+await servers.close();
 await model.close();
 await store.close();
 points('closed');

@@ -1,9 +1,15 @@
-/** The outside of the crash campaign: a server that counts what really reached it, and a model that asks for five effects a turn. */
+/** The outside of the crash campaign: a server that counts what really reached it, and a model that asks for an effect of each class in a turn. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Script } from '../scripted-provider.ts';
 
-export const classes = ['safe', 'idempotent', 'once', 'asked', 'command_start'] as const;
+export const classes = ['safe', 'idempotent', 'once', 'asked', 'command_start', 'driven__write'] as const;
+export type EffectClass = (typeof classes)[number];
+
+function argumentsOf(name: EffectClass, n: number): object {
+  if (name === 'command_start') return { command: `echo ran >> command-${n}; cat command-${n}` };
+  return name === 'driven__write' ? { line: `${n}` } : { n };
+}
 
 /** Asks for one effect of each class in each turn, then tells the results it has read. */
 export function modelOf(turns: number): Script {
@@ -12,9 +18,7 @@ export function modelOf(turns: number): Script {
     const n = results.length / classes.length + 1;
     if (n > turns) return { text: JSON.stringify(results.map(contentOf)) };
     const calls = classes.map((name, i) => {
-      const args =
-        name === 'command_start' ? { command: `echo ran >> command-${n}; cat command-${n}` } : { n };
-      return { id: `call-${n}-${i + 1}`, name, arguments: JSON.stringify(args) };
+      return { id: `call-${n}-${i + 1}`, name, arguments: JSON.stringify(argumentsOf(name, n)) };
     });
     return { calls };
   };
