@@ -29,12 +29,14 @@ export interface RigOptions {
   readonly model?: string;
   readonly store?: Store;
   readonly request?: NativeOptions['request'];
+  readonly gate?: NonNullable<NativeOptions['gate']>;
   readonly contexts?: NativeOptions['contexts'];
   readonly root?: NonNullable<NativeOptions['root']>;
   readonly plans?: NonNullable<NativeOptions['plans']>;
   readonly limits?: Partial<HttpLimits>;
   readonly policies?: NativeOptions['policies'];
   readonly workspace?: string;
+  readonly spec?: NonNullable<NativeOptions['spec']>;
   readonly compaction?: NonNullable<NativeOptions['compaction']>;
   readonly offer?: NonNullable<NativeOptions['offer']>;
   readonly idempotencyHeader?: string;
@@ -71,9 +73,11 @@ export async function openRig(options: RigOptions): Promise<Rig> {
       tools,
       contexts,
       ...(request === undefined ? {} : { request }),
+      ...(options.gate === undefined ? {} : { gate: options.gate }),
       ...(offer === undefined ? {} : { offer }),
       ...(policies === undefined ? {} : { policies }),
       ...(options.workspace === undefined ? {} : { workspace: options.workspace }),
+      ...(options.spec === undefined ? {} : { spec: options.spec }),
       ...(options.compaction === undefined ? {} : { compaction: options.compaction }),
       ...(options.root === undefined ? {} : { root: options.root }),
       ...(options.plans === undefined ? {} : { plans: options.plans }),

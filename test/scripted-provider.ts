@@ -30,7 +30,7 @@ export interface SeenRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-type Answer = (request: SeenRequest) => Step | Promise<Step>;
+export type Answer = (request: SeenRequest) => Step | Promise<Step>;
 
 /** One step a request, all of them used; or one function that answers however many requests come. */
 export type Script = readonly (Step | Answer)[] | Answer;

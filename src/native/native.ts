@@ -1,6 +1,7 @@
 /** Our own harness: a model of the caller's choice, the tools of the agent, and the direct loop between them. */
 import type { Policies } from '../compose/policies.ts';
 import type { Harness } from '../harness.ts';
+import type { Gate } from '../sandbox/gate.ts';
 import type { CompactionOptions } from './compaction.ts';
 import { checkGiven, type GivenContext } from './context/session-contexts.ts';
 import type { Model } from './model/model.ts';
@@ -10,6 +11,7 @@ import { stallRetries } from './policies/session-policies.ts';
 import { defaultRequestOptions, type RequestOptions } from './request.ts';
 import { openSession } from './session.ts';
 import { type Offer, offerTokensUsual, projectTools } from './surface.ts';
+import { gatedTool } from './tool/gated-tool.ts';
 import type { Tool } from './tool/tool.ts';
 
 export interface NativeOptions {
@@ -19,6 +21,8 @@ export interface NativeOptions {
   readonly tools?: readonly Tool[];
   /** More tools, such as those of MCP servers, from which a session chooses what it shows; owned by the caller too. */
   readonly offer?: Pick<Offer, 'tools'> & Partial<Offer>;
+  /** Every call that may change something waits here while `gate.capture` takes a copy of the workspace. */
+  readonly gate?: Gate;
   readonly request?: Partial<RequestOptions>;
   /** Data that the model may look into without reading it; needs the capability 'context'. */
   readonly contexts?: readonly GivenContext[];
@@ -39,6 +43,7 @@ export function native(given: NativeOptions): Harness {
     model,
     tools = [],
     offer,
+    gate,
     request = {},
     contexts = [],
     root = 'loop',
@@ -51,6 +56,8 @@ export function native(given: NativeOptions): Harness {
   const mode = offer?.mode ?? 'compiled';
   const budgetTokens = mode === 'all_tools' ? null : offerTokensUsual;
   const offered: Offer = { tools: [], budgetTokens, ...offer, mode };
+  const all = [...tools, ...offered.tools];
+  const behindGate = gate === undefined ? all : all.map((tool) => gatedTool(tool, gate));
   // Whatever asks the model asks with them: the loop, a decision, a step of a plan.
   const options: RequestOptions = {
     ...defaultRequestOptions,
@@ -87,14 +94,14 @@ export function native(given: NativeOptions): Harness {
       ? {}
       : {
           admit: async (session, { task, child }) => {
-            const given = { model, tools: [...tools, ...offered.tools], contexts, plans };
+            const given = { model, tools: behindGate, contexts, plans };
             if (!child) admitPlan(session, task, given);
           },
         }),
     open: async (session, host) =>
       openSession(session, host, {
         model,
-        tools: [...tools, ...offered.tools],
+        tools: behindGate,
         options,
         contexts,
         root,

@@ -12,6 +12,10 @@ export const sandboxErrors = {
     kind: 'refused',
     about: 'A command may be released only by the process that launched it.',
   },
+  'sandbox.capture-inside': {
+    kind: 'input',
+    about: 'A capture of a workspace was asked for inside of an operation on it.',
+  },
   'sandbox.lost-sight': { kind: 'unknown', about: 'A command could not be looked at; it may be running.' },
   'sandbox.input-unknown': { kind: 'unknown', about: 'Whether bytes reached a command is not known.' },
 } as const satisfies ErrorTable;

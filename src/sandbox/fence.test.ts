@@ -1,8 +1,6 @@
-/** The fence opens on proof alone, and the gate lets a capture run alone. */
-import fc from 'fast-check';
+/** The fence opens on proof alone, and what is drained is what was asked for. */
 import { expect, test } from 'vitest';
 import { openFence } from './fence.ts';
-import { openGate } from './gate.ts';
 
 test('what is inside is drained at once, nothing new comes in meanwhile, and proof opens it again', async () => {
   const fence = openFence();
@@ -51,50 +49,25 @@ test('without proof it stays shut and names what may still run; a later drain lo
   expect(fence.state).toBe('open');
 });
 
-test('operations run side by side, captures alone and in order, and nothing waits for ever', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.record({ capture: fc.boolean(), steps: fc.nat({ max: 4 }), fails: fc.boolean() }), {
-        maxLength: 12,
-      }),
-      async (works) => {
-        const gate = openGate();
-        let operating = 0;
-        let capturing = 0;
-        const captures: number[] = [];
-        const ends = works.map(({ capture, steps, fails }, i) => {
-          const work = async () => {
-            if (capture) {
-              capturing += 1;
-              captures.push(i);
-            } else operating += 1;
-            for (let step = 0; step <= steps; step += 1) {
-              expect(capturing === 0 || (capturing === 1 && operating === 0)).toBe(true);
-              await null;
-            }
-            if (capture) capturing -= 1;
-            else operating -= 1;
-            if (fails) throw new Error(String(i));
-            return i;
-          };
-          return (capture ? gate.capture(work) : gate.operate(work)).catch((error: Error) =>
-            Number(error.message),
-          );
-        });
-        expect(await Promise.all(ends)).toEqual(works.map((_, i) => i));
-        expect(captures).toEqual([...captures].sort((a, b) => a - b));
-      },
-    ),
-  );
-  const gate = openGate();
-  let most = 0;
-  let now = 0;
-  const work = async () => {
-    now += 1;
-    most = Math.max(most, now);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    now -= 1;
-  };
-  await Promise.all([gate.operate(work), gate.operate(work), gate.operate(work)]);
-  expect(most).toBe(3);
+test('only what is named is drained, with what an earlier drain left; the rest goes on inside', async () => {
+  const fence = openFence();
+  const drained: string[] = [];
+  const gone = new Set(['one']);
+  const one = (name: string) => ({
+    name,
+    drain: async () => {
+      drained.push(name);
+      return gone.has(name);
+    },
+  });
+  const [first, second] = [one('one'), one('two')];
+  fence.enter(first);
+  fence.enter(one('bystander'));
+  expect(await fence.drain([first])).toEqual({ state: 'open' });
+  // It was never inside: a run whose commands nobody could end.
+  expect(await fence.drain([second])).toEqual({ state: 'stuck', names: ['two'] });
+  expect(await fence.drain([])).toEqual({ state: 'stuck', names: ['two'] });
+  gone.add('two');
+  expect(await fence.drain([])).toEqual({ state: 'open' });
+  expect(drained).toEqual(['one', 'two', 'two', 'two']);
 });
