@@ -1,4 +1,4 @@
-/** Any order of calls, crashes, zombies, late answers and decisions over real stores does what a plain model of one page says. */
+/** Any order of calls, crashes, zombies, late answers, decisions and forgetting over real stores does what a plain model of one page says. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,19 +9,26 @@ import { runRecord, sessionRecord } from '../ledger/store.cases.ts';
 import type { Lease, Store } from '../ledger/store.ts';
 import { memoryStore } from '../ledger/stores/memory.ts';
 import { sqliteStore } from '../ledger/stores/sqlite.ts';
-import type { EffectCall, EffectState, Observation } from '../protocol/effect.ts';
+import type { EffectCall, EffectState, Lineage, Observation } from '../protocol/effect.ts';
+import { forgetSession } from '../run/forget.ts';
 import { reconcileEffect } from '../run/reconcile.ts';
 import type { EffectDecisionKind } from '../run/unsettled.ts';
-import { effectsOf } from './effects.ts';
+import { type EffectRecord, type EffectView, effectsOf } from './effects.ts';
 import { effectCall } from './record.cases.ts';
 import { type RunEffectOptions, runEffect } from './run-effect.ts';
 
-/** Places 1 and 2 are one call in the same words, 3 is the same effect in others, 4 is a call that may be repeated. */
+/**
+ * Places 1 and 2 are one call in the same words, 3 is the same effect in others, 4 is a call whose repetition does no harm, 5
+ * and 6 are one call that means to act each time.
+ */
 const calls: readonly EffectCall[] = [
   effectCall({ position: 1, timeoutMs: 10 }),
   effectCall({ position: 2, timeoutMs: 10 }),
   effectCall({ position: 3, fingerprint: 'print-2', timeoutMs: 10 }),
   effectCall({ position: 4, key: 'other', fingerprint: 'print-3', repeat: 'idempotent', timeoutMs: 10 }),
+  ...[5, 6].map((position) =>
+    effectCall({ position, key: 'again', fingerprint: 'print-4', repeatable: true, timeoutMs: 10 }),
+  ),
 ];
 
 /** What is believed of one place. */
@@ -32,7 +39,11 @@ interface Place {
   /** How often somebody allowed another attempt, or proved that one was not sent. */
   allowed: number;
   text: string | null;
+  /** Where each recorded attempt comes from. */
+  modes: Lineage['mode'][];
 }
+
+const untouched = (): Place => ({ state: 'none', acted: 0, allowed: 0, text: null, modes: [] });
 
 interface Model {
   readonly places: Place[];
@@ -69,7 +80,7 @@ function expected({ places }: Model, at: number): 'replay' | 'unknown' | 'held' 
   const same = others.some(
     ({ place, call: one }) => one.fingerprint === call.fingerprint && place.text !== null,
   );
-  if (call.repeat === 'once' && same) return 'replay';
+  if (call.repeat === 'once' && !call.repeatable && same) return 'replay';
   if (others.some(({ place, call: one }) => one.key === call.key && isOpen(place.state))) return 'held';
   return 'send';
 }
@@ -84,8 +95,23 @@ async function believed({ places }: Model, { store, acted }: Real): Promise<void
     const seen = effect?.attempts.find((attempt) => attempt.observation !== null)?.observation?.text;
     expect(seen).toBe(place.text === null ? undefined : sha256(place.text));
     expect(acted[i]).toBe(place.acted);
+    expect(effect?.attempts.map(({ lineage }) => lineage.mode) ?? []).toEqual(place.modes);
+    if (effect !== undefined) parentsStand(view, effect);
     // The promise itself: once, and once more for each permission.
     if (calls[i]?.repeat === 'once') expect(place.acted).toBeLessThanOrEqual(1 + place.allowed);
+  }
+}
+
+/** A retry follows its own attempt before; what acts again on purpose follows an equal call that was seen to act. */
+function parentsStand(view: EffectView, { id, fingerprint, attempts }: EffectRecord): void {
+  for (const { attempt, lineage } of attempts) {
+    const { mode, parent } = lineage;
+    if (mode === 'retry')
+      expect(parent).toEqual({ turn: id.turn, position: id.position, attempt: attempt - 1 });
+    if (mode !== 'resample') continue;
+    const equal = view.get(`${parent.turn}.${parent.position}`);
+    expect([equal?.fingerprint, equal?.id.position === id.position]).toEqual([fingerprint, false]);
+    expect(equal?.attempts[parent.attempt - 1]?.observation).toBeTruthy();
   }
 }
 
@@ -120,13 +146,18 @@ class Call implements fc.AsyncCommand<Model, Real> {
       const state =
         found || wants === 'replay' ? 'observed' : wants === 'held' ? 'not-dispatched' : 'unknown';
       expect(outcome).toMatchObject({ state });
-    } else this.#sent(place);
+    } else this.#sent(model, place);
     await believed(model, real);
   }
 
   /** What a call that is sent does to the model. */
-  #sent(place: Place): void {
+  #sent({ places }: Model, place: Place): void {
     if (this.way === 'die-before') return;
+    const equal = places.some(
+      ({ text }, i) =>
+        i !== this.at && text !== null && calls[i]?.fingerprint === calls[this.at]?.fingerprint,
+    );
+    place.modes.push(place.modes.length > 0 ? 'retry' : equal ? 'resample' : 'initial');
     if (this.way !== 'not-sent') place.acted += 1;
     const states = {
       succeed: 'observed',
@@ -240,6 +271,46 @@ class Cancel implements fc.AsyncCommand<Model, Real> {
   }
 }
 
+/**
+ * The session is forgotten, and one of the same names begun: refused while anything is unknown; then nothing of it is left, and
+ * no lease of before, however new, writes the run that has its name now.
+ */
+class Forget implements fc.AsyncCommand<Model, Real> {
+  check = () => true;
+  toString = () => 'forget';
+  async run(model: Model, real: Real): Promise<void> {
+    const { store } = real;
+    await expect(forgetSession(store, 'test:3:3', 'session_a')).rejects.toMatchObject({
+      code: 'ledger.lease-held',
+    });
+    await store.release(real.lease);
+    real.zombies.push(real.lease);
+    real.late.clear();
+    const before = await store.namespace();
+    if (model.places.some(({ state }) => isOpen(state))) {
+      await expect(forgetSession(store, 'test:3:3', 'session_a')).rejects.toMatchObject({
+        code: 'run.effects-open',
+      });
+      expect(await store.namespace()).toEqual(before);
+    } else {
+      await forgetSession(store, 'test:3:3', 'session_a');
+      expect([await store.run('run_a'), await store.events('run_a')]).toEqual([undefined, []]);
+      const after = await store.namespace();
+      expect([after.id, after.epoch > real.lease.epoch]).toEqual([before.id, true]);
+      await store.createSession(sessionRecord('session_a'), []);
+      await store.createRun(runRecord('run_a', 'session_a'));
+      model.places.splice(0, calls.length, ...calls.map(untouched));
+      real.acted.fill(0);
+    }
+    real.lease = await store.acquire('run_a', 'test:1:1', 60_000);
+    for (const zombie of real.zombies)
+      await expect(store.append(zombie, [{ type: 'turn-start', turn: 9 }])).rejects.toMatchObject({
+        code: 'ledger.fenced',
+      });
+    await believed(model, real);
+  }
+}
+
 class Decide implements fc.AsyncCommand<Model, Real> {
   readonly at: number;
   readonly decision: EffectDecisionKind;
@@ -299,6 +370,7 @@ const commands = [
   fc.constant(new TakeOver()),
   at.map((i) => new Late(i)),
   fc.constant(new Cancel()),
+  fc.constant(new Forget()),
   fc.tuple(at, fc.constantFrom(...decisions)).map(([i, decision]) => new Decide(i, decision)),
 ];
 
@@ -332,7 +404,7 @@ test.each([
         await store.createRun(runRecord('run_a', 'session_a'));
         const lease = await store.acquire('run_a', 'test:1:1', 60_000);
         const real: Real = { store, lease, zombies: [], reopen, late: new Map(), acted: calls.map(() => 0) };
-        const places = calls.map((): Place => ({ state: 'none', acted: 0, allowed: 0, text: null }));
+        const places = calls.map(untouched);
         try {
           await fc.asyncModelRun(() => ({ model: { places }, real }), taken);
         } finally {
