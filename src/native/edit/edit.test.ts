@@ -98,6 +98,23 @@ test('half a character, a path that ends with / and a read-only file are refused
   expect([await readdir(workspace), await readFile(at('a'), 'utf8')]).toEqual([['a'], 'hi 😀']);
 });
 
+test('what waits while a write is unknown is the file itself, however its path is spelled', async () => {
+  await mkdir(at('real/deep'), { recursive: true });
+  await writeFile(at('real/deep/a'), '');
+  await symlink('real', at('folder'));
+  await symlink('../real/deep/a', at('real/name'));
+  const key = (path: string) =>
+    [fileWrite({ workspace }), filePatch({ workspace })].map((tool) => tool.effectKey({ path }));
+  const same = ['real/deep/a', 'folder/deep/a', 'real/name', 'folder/name'];
+  expect(same.map(key)).toEqual(same.map(() => Array(2).fill('file real/deep/a')));
+  expect(['folder/new/b', 'new/b', 'none'].map((path) => key(path)[0])).toEqual([
+    'file real/new/b',
+    'file new/b',
+    'file none',
+  ]);
+  expect(key('../out')[0]).toBe('file ../out');
+});
+
 describe('nothing is written', () => {
   test.each([
     '/etc/x',

@@ -4,7 +4,7 @@ import { readOptions } from '../tool/options.ts';
 import { pathParameter, textOf, workspaceRoot } from '../tool/project-read.ts';
 import type { Tool } from '../tool/tool.ts';
 import { isWhole } from '../tool/whole-text.ts';
-import { fileBytesMax, notText, targetOf, writeTarget } from './write-beneath.ts';
+import { fileBytesMax, fileKey, notText, targetOf, writeTarget } from './write-beneath.ts';
 
 export interface FilePatchOptions {
   /** The folder that may be changed. */
@@ -62,7 +62,7 @@ export function filePatch(options: FilePatchOptions): Tool {
     repeat: 'once',
     repeatable: true,
     look: 'Read the file with project_read: either all edits are in it or none.',
-    effectKey: ({ path }) => `file ${path}`,
+    effectKey: ({ path }) => fileKey(root, path),
     async execute({ path, edits }) {
       for (const [i, edit] of edits.entries())
         for (const name of ['old', 'new'] as const)

@@ -4,7 +4,7 @@ import { readOptions } from '../tool/options.ts';
 import { pathParameter, workspaceRoot } from '../tool/project-read.ts';
 import type { Tool } from '../tool/tool.ts';
 import { isWhole } from '../tool/whole-text.ts';
-import { notText, targetOf, writeTarget } from './write-beneath.ts';
+import { fileKey, notText, targetOf, writeTarget } from './write-beneath.ts';
 
 export interface FileWriteOptions {
   /** The folder that may be changed. */
@@ -45,7 +45,7 @@ export function fileWrite(options: FileWriteOptions): Tool {
     // A second call finds the content there and leaves it.
     repeat: 'safe',
     look: 'Read the file with project_read.',
-    effectKey: ({ path }) => `file ${path}`,
+    effectKey: ({ path }) => fileKey(root, path),
     async execute({ path, content, overwrite = false }) {
       if (!isWhole(content)) return notText('content');
       const target = await targetOf(root, path);

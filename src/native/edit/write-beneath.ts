@@ -1,7 +1,8 @@
 /** Replaces or makes one file beneath a root, whole or not at all, and nowhere else whatever is swapped meanwhile. */
 import { randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
 import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { systemCode } from '../../errors.ts';
 import { openBeneath, type PathRefusal, pathFault, placeOf, resolveBeneath } from '../tool/confine.ts';
 import { failed, type ToolEnding } from '../tool/define-tool.ts';
@@ -21,6 +22,23 @@ export type Target =
   | { readonly ok: true; readonly inside: string; readonly before: null; readonly mode: number };
 
 export const fileBytesMax = 4 * 1024 * 1024;
+
+/**
+ * What is held while a write of this path is unknown: the file that it leads to now, so that two spellings of one file wait
+ * for each other. A path that no call would write stands for itself.
+ */
+export function fileKey(root: string, path: string): string {
+  const parts = pathFault(path) === null ? path.split('/') : [];
+  for (let there = parts.length; there > 0; there -= 1) {
+    try {
+      const real = realpathSync.native(join(root, ...parts.slice(0, there)));
+      return `file ${join(relative(root, real), ...parts.slice(there))}`;
+    } catch {
+      // What is not there yet lies in the folder before it.
+    }
+  }
+  return `file ${path}`;
+}
 
 /** Looks at what lies at a path, and refuses what must not be written. Changes nothing. */
 export async function targetOf(root: string, path: string): Promise<EditRefusal | Target> {
