@@ -2,7 +2,7 @@
 import { type Blocks, type Estimand, estimate } from './estimand.ts';
 import { type Generator, type Seed, stream } from './generator.ts';
 import { checkResamples, checkShare, resamplesLeast } from './options.ts';
-import { finitePart, select } from './order-statistics.ts';
+import { finitePart, leastFrom, select } from './order-statistics.ts';
 
 /** `difference` is treatment minus control, `relative` treatment by control minus 1, the others one arm's own number. */
 export type Effect = 'difference' | 'relative' | 'control' | 'treatment';
@@ -111,29 +111,15 @@ const pairedMost = 256;
 function addSums(parts: Float64Array, generator: Generator, into: Float64Array): void {
   const n = parts.length;
   if (n > pairedMost) {
-    addDrawn(parts, n, generator, into);
+    generator.addDrawn(into, parts, n);
     return;
   }
   const pairs = new Float64Array(n * n);
   for (let at = 0; at < pairs.length; at += 1) {
     pairs[at] = (parts[at % n] as number) + (parts[Math.floor(at / n)] as number);
   }
-  addDrawn(pairs, n >> 1, generator, into);
-  if (n % 2 === 1) addDrawn(parts, 1, generator, into);
-}
-
-function addDrawn(table: Float64Array, times: number, generator: Generator, into: Float64Array): void {
-  const draws = new Uint32Array(times * batchSize);
-  for (let from = 0; from < into.length; from += batchSize) {
-    generator.draw(draws, table.length);
-    const to = Math.min(into.length, from + batchSize);
-    let next = 0;
-    for (let round = from; round < to; round += 1) {
-      let total = into[round] as number;
-      for (const end = next + times; next < end; next += 1) total += table[draws[next] as number] as number;
-      into[round] = total;
-    }
-  }
+  generator.addDrawn(into, pairs, n >> 1);
+  if (n % 2 === 1) generator.addDrawn(into, parts, 1);
 }
 
 function resampleArms(blocks: Blocks, effect: Effect, generator: Generator, into: Float64Array): void {
@@ -251,7 +237,7 @@ function percentile(
   const rank = Math.min(total, Math.max(1, share * (total + 1))) - (end === 'low' ? missing : 0);
   const below = Math.floor(rank);
   const low = select(numbers, below - 1);
-  const high = rank === below ? low : select(numbers, below);
+  const high = rank === below ? low : leastFrom(numbers, below);
   return low === undefined || high === undefined ? null : low + (rank - below) * (high - low);
 }
 

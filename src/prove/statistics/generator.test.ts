@@ -60,6 +60,26 @@ describe('distributions', () => {
     if (bound > 1) expect(Math.abs(excess(counts, draws.length))).toBeLessThan(5);
   });
 
+  test.each([1, 2, 54, 2916, 49_152, 65_536, 70_000])(
+    'what is added of %s values is equally likely each',
+    (size) => {
+      const table = Float64Array.from({ length: size }, (_, at) => at);
+      const into = new Float64Array(size * 40);
+      stream('added', String(size)).addDrawn(into, table, 1);
+      const counts = new Uint32Array(size);
+      for (const at of into) counts[at] = (counts[at] ?? 0) + 1;
+      if (size > 1) expect(Math.abs(excess(counts, into.length))).toBeLessThan(5);
+      // As many as are asked for, the ones that draw would give, on top of what is there.
+      for (const times of [0, 1, 27, 500]) {
+        const draws = new Uint32Array(times);
+        stream(times, 'added').draw(draws, size);
+        const one = Float64Array.of(0.5);
+        stream(times, 'added').addDrawn(one, table, times);
+        expect(one[0]).toBe(0.5 + draws.reduce((total, at) => total + at, 0));
+      }
+    },
+  );
+
   test('below takes the whole range, and rejects what would come too often', () => {
     const generator = stream('below', 'wide');
     const bound = 3 * 2 ** 30;

@@ -20,6 +20,11 @@ export interface Generator {
   fill(into: Int32Array): void;
   /** Fills `into` with whole numbers in [0, bound), each equally likely; two for one word where `bound` is at most 2^16. */
   draw(into: Uint32Array, bound: number): void;
+  /**
+   * Adds to each number of `into` the sum of `times` values of the table, each drawn with replacement and equally likely. One
+   * word draws twice where the table has at most 2^16 values.
+   */
+  addDrawn(into: Float64Array, table: Float64Array, times: number): void;
   /** From the normal distribution with mean 0 and variance 1 (polar method of Marsaglia, 1964). */
   normal(): number;
 }
@@ -110,6 +115,55 @@ class Xoshiro implements Generator {
         if ((high & 0xffff) >= threshold && at < into.length) into[at++] = high >>> 16;
       }
     }
+  }
+
+  // Steps and draws in one loop, for draws that go through memory take twice as long.
+  addDrawn(into: Float64Array, table: Float64Array, times: number): void {
+    const bound = table.length;
+    if (bound > 0x10000) {
+      for (let at = 0; at < into.length; at += 1) {
+        let total = into[at] as number;
+        for (let left = times; left > 0; left -= 1) total += table[this.below(bound)] as number;
+        into[at] = total;
+      }
+      return;
+    }
+    const threshold = 0x10000 % bound;
+    const state = this.#state;
+    let a = state[0] as number;
+    let b = state[1] as number;
+    let c = state[2] as number;
+    let d = state[3] as number;
+    for (let at = 0; at < into.length; at += 1) {
+      let total = into[at] as number;
+      let left = times;
+      while (left > 0) {
+        const times5 = Math.imul(b, 5);
+        const word = Math.imul((times5 << 7) | (times5 >>> 25), 9);
+        const shifted = b << 9;
+        c ^= a;
+        d ^= b;
+        b ^= c;
+        a ^= d;
+        c ^= shifted;
+        d = (d << 11) | (d >>> 21);
+        const low = Math.imul(word & 0xffff, bound);
+        if ((low & 0xffff) >= threshold) {
+          total += table[low >>> 16] as number;
+          left -= 1;
+        }
+        const high = Math.imul(word >>> 16, bound);
+        if (left > 0 && (high & 0xffff) >= threshold) {
+          total += table[high >>> 16] as number;
+          left -= 1;
+        }
+      }
+      into[at] = total;
+    }
+    state[0] = a;
+    state[1] = b;
+    state[2] = c;
+    state[3] = d;
   }
 
   below(bound: number): number {

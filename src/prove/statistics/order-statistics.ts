@@ -40,3 +40,14 @@ export function select(values: Float64Array, index: number): number | undefined 
   }
   return values[index];
 }
+
+/** The smallest number from `index` on; undefined where there is none. After `select(values, index - 1)` it is the next in order. */
+export function leastFrom(values: Float64Array, index: number): number | undefined {
+  let least = values[index];
+  if (least === undefined) return undefined;
+  for (let at = index + 1; at < values.length; at += 1) {
+    const value = values[at] as number;
+    if (value < least) least = value;
+  }
+  return least;
+}

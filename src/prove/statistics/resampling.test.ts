@@ -7,7 +7,7 @@ import { twoSided } from './exact-tests.ts';
 import { forestRows } from './forest.ts';
 import { stream } from './generator.ts';
 import { histogramOf } from './histogram.ts';
-import { finitePart, select } from './order-statistics.ts';
+import { finitePart, leastFrom, select } from './order-statistics.ts';
 import { trialRows } from './reference.cases.ts';
 import { flipsOf, signFlip } from './sign-flip.ts';
 import { pairTimes, survivalBootstrap } from './survival.ts';
@@ -412,6 +412,16 @@ describe('order and bins', () => {
       }),
     );
     expect([select(new Float64Array(3), -1), select(new Float64Array(3), 3)]).toEqual([undefined, undefined]);
+  });
+
+  test('the least of what stands behind a selected number is the next one in order', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -9, max: 9 }), { minLength: 1 }), fc.nat(60), (list, index) => {
+        const values = Float64Array.from(list);
+        select(values, index);
+        expect(leastFrom(values, index + 1)).toBe(Float64Array.from(list).sort()[index + 1]);
+      }),
+    );
   });
 
   test('the finite part keeps its order', () => {
