@@ -18,7 +18,7 @@ export { digestsOf, readFragmentFiles } from './compose/load/proof-files.ts';
 export { readSkill, readSkills } from './compose/load/skills.ts';
 export { composeOnce, type Decided, type LoopComposer } from './compose/loop.ts';
 export { plainComposition } from './compose/plain.ts';
-export type { Policies } from './compose/policies.ts';
+export type { BreakerMode, Policies } from './compose/policies.ts';
 export { projectMarker } from './compose/probes/project-marker.ts';
 export { type Forecast, type ForecastContext, forecast, volatileFacts } from './compose/proof/forecast.ts';
 export { type Lock, lockAgent, lockText, type Pin, readLock } from './compose/proof/lock.ts';

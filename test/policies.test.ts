@@ -3,6 +3,7 @@ import { defineTool } from '../src/native/tool/define-tool.ts';
 import type { RunEvent } from '../src/protocol/events.ts';
 import { dying } from './dying-store.ts';
 import { openRig, type Rig, type RigOptions } from './rig.ts';
+import type { Step } from './scripted-provider.ts';
 
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 const look = defineTool<{ readonly at?: number }>({
@@ -128,8 +129,8 @@ test('a result beyond the cap keeps its ends, and the record says that it was cu
   expect(events.find((event) => event.type === 'tool-result')).toMatchObject({ truncated: true });
 });
 
-test('idle-done ends a run that has changed, checked and compacted, and only talks', async () => {
-  const { run, events } = await opened({
+const idle = (...later: readonly Step[]) =>
+  opened({
     policies: { completion: { challenges: 1 }, 'idle-done': { compactions: 0, turns: 2 } },
     tools: [
       look,
@@ -148,11 +149,73 @@ test('idle-done ends a run that has changed, checked and compacted, and only tal
       { calls: [{ id: 'k2', name: 'command_start', arguments: '{"command":"npm test"}' }], usage },
       say('it works'),
       say('it works, I said'),
+      ...later,
     ],
   });
-  const result = await run('go');
-  expect([result.status, result.answer]).toEqual(['completed', 'it works, I said']);
+
+describe('idle-done', () => {
+  test('asks a run that has changed, checked and compacted, and only talks, to confirm its end', async () => {
+    const { run, events, provider } = await idle(say('it works\nDONE'));
+    const result = await run('go');
+    expect([result.status, result.answer]).toEqual(['completed', 'it works']);
+    expect(spoken(events)).toEqual(['completion', 'idle-done']);
+    expect(provider.requests[4]?.json.messages.at(-1).content).toContain('succeeded after your last change');
+  });
+  test('lets what was not confirmed go on for one turn, and then the run has failed', async () => {
+    const { run, events } = await idle(say('hm'), say('hm'));
+    expect(await run('go')).toMatchObject({ status: 'failed', error: { code: 'native.policy-stopped' } });
+    expect(spoken(events)).toEqual(['completion', 'idle-done', 'completion']);
+  });
+  test('asks once, also where work came after it', async () => {
+    const { run, events } = await idle(
+      { calls: [{ id: 'k3', name: 'command_start', arguments: '{"command":"npm test"}' }], usage },
+      say('hm'),
+      say('hm'),
+      say('ok\nDONE'),
+    );
+    expect((await run('go')).answer).toBe('ok');
+    expect(spoken(events)).toEqual(['completion', 'idle-done', 'completion', 'completion']);
+  });
+});
+
+test('the token counts only where the model stopped by itself', async () => {
+  const { run, events } = await opened({
+    policies: { completion: {} },
+    script: [{ text: 'All good.\nDONE', finish: 'something_else', usage }, say('All good.\nDONE')],
+  });
+  expect((await run('go')).answer).toBe('All good.');
   expect(spoken(events)).toEqual(['completion']);
+});
+
+describe('the budget reminder', () => {
+  const steps = (count: number) => Array.from({ length: count }, (_, at) => lookStep(`{"at":${at}}`));
+  test.each([{ turns: 6 }, { modelCalls: 6 }])('speaks once when three are left of %j', async (limits) => {
+    const { run, events, provider } = await opened({
+      policies: { 'budget-reminder': {} },
+      script: [...steps(5), say('end')],
+    });
+    expect((await run('go', { limits })).status).toBe('completed');
+    expect(spoken(events)).toEqual(['budget-reminder']);
+    expect(provider.requests[3]?.json.messages.at(-1).content).toMatch(
+      /^3 more turns are left in the budget/,
+    );
+  });
+  test('gives way to a breaker, and comes in the next turn', async () => {
+    const { run, events } = await opened({
+      policies: { 'budget-reminder': {}, repetition: { nudge: 2 } },
+      script: [lookStep(), lookStep(), lookStep('{"at":1}'), say('end')],
+    });
+    await run('go', { limits: { turns: 5 } });
+    expect(spoken(events)).toEqual(['repetition', 'budget-reminder']);
+  });
+  test('says nothing where no limit is near, or there is none', async () => {
+    const { run, events } = await opened({
+      policies: { 'budget-reminder': { left: 1 } },
+      script: [...steps(2), say('end')],
+    });
+    await run('go', { limits: { turns: 4, tokens: 90_000 } });
+    expect(spoken(events)).toEqual([]);
+  });
 });
 
 test('a request whose answer stood still is sent again, once, and nothing of the half answer is kept', async () => {

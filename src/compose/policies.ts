@@ -14,6 +14,7 @@ export interface Policies {
     readonly stop?: number;
     readonly polling?: readonly string[];
   };
+  readonly 'budget-reminder'?: { readonly left?: number };
   readonly 're-read'?: { readonly generated?: readonly string[] };
   readonly 'result-cap'?: {
     readonly bytes?: number;

@@ -112,6 +112,7 @@ async function* runTurns({
   const policies = openPolicies(named, {
     access: (name) => tools.find((tool) => tool.schema.name === name)?.access,
     watched: watch !== undefined,
+    left: (counter) => host.left(counter),
   });
   let saying: Said | undefined;
   if (transcript.taskSent && transcript.answered !== undefined) {

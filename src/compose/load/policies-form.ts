@@ -41,6 +41,10 @@ export const policiesForm = z.strictObject({
     })
     .optional()
     .describe('Ends the same call with the same arguments again and again.'),
+  'budget-reminder': z
+    .strictObject({ left: some.describe('3 unless given.') })
+    .optional()
+    .describe('Says once that at most so many turns, or requests, are left in the budget.'),
   're-read': z
     .strictObject({
       generated: z
@@ -85,6 +89,6 @@ export const policiesForm = z.strictObject({
     })
     .optional()
     .describe(
-      'Lets a run end without the token of completion once its work is changed, checked and only talked of.',
+      'Asks a run once to confirm that it is finished, when its work is changed, checked and only talked of.',
     ),
 });

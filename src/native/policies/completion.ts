@@ -26,6 +26,11 @@ export function completionChallenge({ token }: CompletionOptions): string {
   return `Your answer did not end with the line ${token}, so the task still counts as open. If it is not finished, go on with it. If you cannot go on, say plainly what is missing. If it is finished, give your answer again with ${token} as its last line.`;
 }
 
+/** What is said once to a run that has changed and checked its work and only talks. Only the token ends it, as ever. */
+export function idleChallenge({ token }: CompletionOptions): string {
+  return `The last check succeeded after your last change, and you have done nothing since. If the task is finished, confirm it: give your final answer with ${token} as its last line. If it is not, say exactly what is left, and do it.`;
+}
+
 /**
  * True if the last line of a text is the token: the same case, no indent, punctuation or markup, and neither in an open
  * code fence nor in an HTML block. Line ends of any kind and white space behind the text do not count.

@@ -1,4 +1,4 @@
-/** Idle-done: when a run that has long done its work, checked it and only talks, may end although it never said the token. */
+/** Idle-done: when a run has long done its work, checked it and only talks, so that it is asked to confirm its end. */
 import type { PolicyCall, PolicyTurn } from './history.ts';
 
 export interface IdleDoneOptions {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { EventBody } from '../../protocol/events.ts';
 import { openPolicies } from './session-policies.ts';
 
-const seat = { access: () => undefined, watched: false };
+const seat = { access: () => undefined, watched: false, left: () => null };
 const at = { turn: 1, position: 1 };
 const asked: EventBody[] = [
   { type: 'turn-start', turn: 1 },

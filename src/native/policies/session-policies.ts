@@ -4,12 +4,14 @@ import type { ErrorJson } from '../../errors.ts';
 import type { CallStatus, EventBody, SeenResult } from '../../protocol/events.ts';
 import { NativeError } from '../errors.ts';
 import { repetition, repetitionUsual, starvation, starvationTurnsUsual } from './breakers.ts';
+import { budgetReminder, reminderLeftUsual } from './budget-reminder.ts';
 import {
   asserts,
   completionChallenge,
   completionTerms,
   completionUsual,
   finishing,
+  idleChallenge,
   withoutToken,
 } from './completion.ts';
 import { arbitrate, type Directive, type Policy } from './directive.ts';
@@ -58,6 +60,8 @@ export interface SessionPolicies {
 }
 
 export interface PolicySeat {
+  /** What the budget has left; null where there is no limit. */
+  readonly left: (counter: 'turns' | 'modelCalls') => number | null;
   readonly access: (tool: string) => 'read' | 'write' | undefined;
   /** True where changes of the workspace are in the events: then no command has changed something by merely running. */
   readonly watched: boolean;
@@ -77,13 +81,18 @@ export function watches({ starvation, repetition }: Policies): boolean {
 }
 
 /** Opens the policies of a session. */
-export function openPolicies(options: Policies, { access, watched }: PolicySeat): SessionPolicies {
+export function openPolicies(options: Policies, { access, watched, left }: PolicySeat): SessionPolicies {
   const completion =
     options.completion === undefined ? undefined : { ...completionUsual, ...options.completion };
   const idle = options['idle-done'] === undefined ? undefined : { ...idleDoneUsual, ...options['idle-done'] };
   const reread = options['re-read'];
   const changes = (tool: string) => access(tool) === 'write';
   const breakers = openBreakers(options, (tool) => changes(tool) && !(watched && tool === shellTool));
+  const reminder = options['budget-reminder'];
+  const speaking =
+    reminder === undefined
+      ? breakers.armed
+      : [...breakers.armed, budgetReminder({ left: reminder.left ?? reminderLeftUsual, of: left })];
   const polling = options.repetition?.polling ?? repetitionUsual.polling;
   const capBytes = options['result-cap'] === undefined ? 0 : resultCapBytes(options['result-cap']);
   const sees = reread !== undefined || idle !== undefined || options.repetition !== undefined;
@@ -97,8 +106,8 @@ export function openPolicies(options: Policies, { access, watched }: PolicySeat)
     afterTurn(events) {
       const unsent = unsentSpeech(events);
       if (unsent !== undefined) return { do: 'speak', text: unsent, event: undefined };
-      const turns = settledTurns(breakers.armed, events);
-      const found = turns === undefined ? undefined : arbitrate(breakers.armed, turns);
+      const turns = settledTurns(speaking, events);
+      const found = turns === undefined ? undefined : arbitrate(speaking, turns);
       if (found === undefined) return undefined;
       if (found.do === 'stop') return stopped(found.policy, found.text);
       return speak(found.policy, `${found.text} If the task is finished, ${finish}.`);
@@ -114,16 +123,19 @@ export function openPolicies(options: Policies, { access, watched }: PolicySeat)
     },
     closing(text, events) {
       if (completion === undefined) return { do: 'complete', answer: text };
-      if (asserts(text, completion.token)) {
+      if (asserts(text, completion.token) && endedCleanly(events)) {
         return { do: 'complete', answer: withoutToken(text, completion.token) };
       }
       const unsent = unsentSpeech(events);
       if (unsent !== undefined) return { do: 'speak', text: unsent, event: undefined };
       const turns = policyTurns(events);
-      if (idle !== undefined && idleDone(turns, { ...idle, changes, command }))
-        return { do: 'complete', answer: text };
+      const asked = turns.findLastIndex(({ spoken }) => spoken.includes('idle-done'));
+      if (idle !== undefined && asked < 0 && idleDone(turns, { ...idle, changes, command }))
+        return speak('idle-done', idleChallenge(completion));
       const challenges = trailingChallenges(turns);
-      if (challenges < challengesMax) return speak('completion', completionChallenge(completion));
+      // What was asked to confirm its end and did not has one more turn, and no third question.
+      const mayGoOn = asked > lastWork(turns) ? turns.length - 1 - asked < 2 : challenges < challengesMax;
+      if (mayGoOn) return speak('completion', completionChallenge(completion));
       return stopped(
         'completion',
         `The answer did not end with the line ${completion.token}, and was questioned ${challenges} times.`,
@@ -200,10 +212,20 @@ function unsentSpeech(events: readonly EventBody[]): string | undefined {
   return said?.type === 'policy-speak' ? said.text : undefined;
 }
 
+/** Whether the model stopped by itself: a provider that says anything else has ended the answer in its own way. */
+function endedCleanly(events: readonly EventBody[]): boolean {
+  const last = events.findLast((event) => event.type === 'model-response');
+  return last?.type === 'model-response' && last.finish === 'stop';
+}
+
+/** The newest turn in which the model did something; -1 for none. */
+function lastWork(turns: readonly PolicyTurn[]): number {
+  return turns.findLastIndex(({ calls }) => calls.length > 0);
+}
+
 /** Challenges since the model last did something. */
 function trailingChallenges(turns: readonly PolicyTurn[]): number {
-  const lastWork = turns.findLastIndex(({ calls }) => calls.length > 0);
-  return turns.slice(lastWork + 1).filter(({ spoken }) => spoken.includes('completion')).length;
+  return turns.slice(lastWork(turns) + 1).filter(({ spoken }) => spoken.includes('completion')).length;
 }
 
 function command({ tool, arguments: args }: PolicyCall): string | undefined {
