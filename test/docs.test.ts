@@ -6,7 +6,7 @@ import { fencesOf, inlineCommands, linkFaults, machinePaths } from './docs-fence
 import { runPage } from './docs-run.ts';
 import { typeFaults } from './docs-types.ts';
 
-const folders = ['docs', 'docs/how-to'];
+const folders = ['docs', 'docs/how-to', 'docs/decisions'];
 const pages = [
   'README.md',
   ...folders.flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`)),
