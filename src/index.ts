@@ -127,7 +127,9 @@ export {
 export { compileSpec, type FrozenSpec } from './native/spec/compile-spec.ts';
 export { type MeetOptions, meetSpec } from './native/spec/meet-spec.ts';
 export { claimOf, type Observation, observeSpec, type StateRef } from './native/spec/observe-spec.ts';
+export type { GivenSpec } from './native/spec/run-spec.ts';
 export { readSpec, readSpecText, type Spec, specJsonSchema } from './native/spec/spec.ts';
+export { type AssertedWorld, standardAssertions } from './native/spec/standard-assertions.ts';
 export { type Verdict, verifySpec } from './native/spec/verify-spec.ts';
 export { contextPeek, contextSearch, contextSlice } from './native/tool/context-tools.ts';
 export {

@@ -10,6 +10,7 @@ import { admitPlan, type PlanOptions, type Root } from './plan/session-plans.ts'
 import { stallRetries } from './policies/session-policies.ts';
 import { defaultRequestOptions, type RequestOptions } from './request.ts';
 import { openSession } from './session.ts';
+import type { GivenSpec } from './spec/run-spec.ts';
 import { type Offer, offerTokensUsual, projectTools } from './surface.ts';
 import { gatedTool } from './tool/gated-tool.ts';
 import type { Tool } from './tool/tool.ts';
@@ -33,6 +34,8 @@ export interface NativeOptions {
   readonly policies?: Policies;
   /** The folder that the tools work in: breakers among the policies look for themselves whether anything in it changes. */
   readonly workspace?: string;
+  /** What has to be true in the end, whoever says so; of the run itself, never of its children. */
+  readonly spec?: GivenSpec;
   /** Lets old messages leave a long conversation; without it, all of it goes with each request. */
   readonly compaction?: CompactionOptions;
 }
@@ -50,6 +53,7 @@ export function native(given: NativeOptions): Harness {
     plans = {},
     policies = {},
     workspace,
+    spec,
     compaction,
   } = given;
   planLimits(plans.limits);
@@ -108,6 +112,7 @@ export function native(given: NativeOptions): Harness {
         plans,
         policies,
         workspace,
+        spec,
         compaction,
       }),
   };

@@ -24,6 +24,7 @@ import {
 } from './policies/workspace-watch.ts';
 import { type Answered, askModel, filtered, type RequestOptions } from './request.ts';
 import { settlingTools } from './settle-run.ts';
+import { type Closed, type GivenSpec, openRunSpec } from './spec/run-spec.ts';
 import { surfaceNotice } from './surface.ts';
 import type { Tool } from './tool/tool.ts';
 import { type Batch, laneEvents, taskOf, transcriptOf } from './transcript.ts';
@@ -37,6 +38,7 @@ export interface SessionParts {
   readonly tools: readonly Tool[];
   readonly options: RequestOptions;
   readonly contexts: readonly GivenContext[];
+  readonly spec?: GivenSpec | undefined;
   /** What a task is worked on by: the loop, a decision between an answer and a plan, or the plan that the task is. */
   readonly root: Root;
   readonly plans: PlanOptions;
@@ -72,11 +74,12 @@ async function* turnsWithContexts(
     const plans = openSessionPlans({ input, session, host, parts, contexts, numbers, loop: runTurns });
     // What a plan asks of a child is a task like any other.
     const root = parts.root === 'plan' && input.child ? 'loop' : parts.root;
-    if (root === 'plan') return await plans.task(input.task);
+    const spec = parts.spec && !input.child ? openRunSpec(parts.spec, input, host) : undefined;
+    const settled = async (outcome: HarnessOutcome) => (await spec?.settle(outcome)) ?? outcome;
+    if (root === 'plan') return await settled(await plans.task(input.task));
     const work = { input, session, host, parts, contexts, numbers };
-    return yield* root === 'decide'
-      ? decideRoot({ ...work, plans })
-      : runTurns({ ...work, plans: plans.call });
+    if (root === 'decide') return await settled(yield* decideRoot({ ...work, plans }));
+    return yield* runTurns({ ...work, plans: plans.call, spec });
   } finally {
     await contexts?.close();
   }
@@ -103,6 +106,7 @@ async function* runTurns({
   numbers,
   plans,
   lane,
+  spec,
 }: Looping): AsyncGenerator<{ readonly turn: number }, HarnessOutcome, void> {
   const earlier = laneEvents(input.earlier, input.run, lane);
   const transcript = transcriptOf(earlier, input.run);
@@ -114,15 +118,20 @@ async function* runTurns({
     watched: watch !== undefined,
     left: (counter) => host.left(counter),
   });
+  // A policy may hold an answer back; one that it lets through is held against the world.
+  const closing = async (text: string, at: number): Promise<Closed | Said> => {
+    const end = policies.closing(text, heard);
+    return end.do === 'complete' && spec !== undefined ? spec.closing(end.answer, at) : end;
+  };
   let saying: Said | undefined;
   if (transcript.taskSent && transcript.answered !== undefined) {
-    const end = policies.closing(await recallText(host, transcript.answered), heard);
+    const end = await closing(await recallText(host, transcript.answered), transcript.turn);
     if (end.do === 'complete') return { status: 'completed', answer: end.answer };
     saying = end;
   }
   const isFirst = transcript.messages.length === 0;
   const bare = (isFirst ? contexts?.task(input.task) : contexts?.laterTask(input.task)) ?? input.task;
-  const task = policies.terms === '' ? bare : `${bare}\n\n${policies.terms}`;
+  const task = [bare, policies.terms, spec?.terms ?? ''].filter((part) => part !== '').join('\n\n');
   const conversation = await restore(transcript, session, host, model, task);
   const taskDigest = taskOf(heard) ?? conversation.digests.at(-1) ?? '';
   const toolbox = toolboxOf(session, tools, contexts);
@@ -188,7 +197,7 @@ async function* runTurns({
       host.spend({ outputBytes: Buffer.byteLength(asked.reply.message.text) });
       host.note([finishTurn(turn, 0, host.clock.monotonicMs() - startedMs)]);
       yield { turn };
-      const end = policies.closing(asked.reply.message.text, heard);
+      const end = await closing(asked.reply.message.text, turn);
       if (end.do === 'complete') return { status: 'completed', answer: end.answer };
       saying = end;
     }

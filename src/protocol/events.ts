@@ -4,6 +4,7 @@ import type { BudgetAmount, BudgetCounter, BudgetLimits, BudgetReport } from './
 import type { Position, Receipt, SessionBinding } from './delivery.ts';
 import type { Access, AttemptId, Lineage, Reconciled, Repeat } from './effect.ts';
 import type { RunStatus } from './outcome.ts';
+import type { RequirementResult } from './spec.ts';
 import type { ApproveMode, Ticket, TicketAnswer } from './ticket.ts';
 import type { Usage } from './usage.ts';
 
@@ -282,6 +283,17 @@ export interface EventBodies {
     /** Paths from the workspace, sorted; `more` others are not named. */
     readonly files: readonly string[];
     readonly more: number;
+  };
+  /** A run is bound to a specification; `source` is the digest of its frozen form. */
+  'spec-freeze': { readonly spec: string; readonly subject: string; readonly source: string };
+  /** The world was looked at after the answer of a turn; 0 where the answer is that of a plan or a decision. */
+  'spec-verdict': {
+    readonly turn: number;
+    readonly spec: string;
+    /** From 1. */
+    readonly attempt: number;
+    readonly accepted: boolean;
+    readonly results: readonly RequirementResult[];
   };
   /** What a person should know although the run goes on. */
   notice: { readonly code: string; readonly text: string };

@@ -142,6 +142,8 @@ export const eventTexts: { readonly [T in EventType]: TextKinds<EventBodies[T]> 
   'policy-speak': { policy: 'own', text: 'text' },
   'policy-note': { policy: 'own', would: 'own', text: 'text' },
   'workspace-change': { files: 'text' },
+  'spec-freeze': { spec: 'own', subject: 'text', source: 'own' },
+  'spec-verdict': { spec: 'own', results: 'text' },
   notice: { code: 'own', text: 'text' },
   'cancel-request': { by: 'text', reason: 'text' },
   'delivery-receipt': { receipt: 'text' },

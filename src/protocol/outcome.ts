@@ -1,6 +1,7 @@
 /** How a run ends. It is returned, never thrown, and always carries what was used so far. */
 import type { ErrorJson } from '../errors.ts';
 import type { BudgetReport } from './budget.ts';
+import type { SpecReport } from './spec.ts';
 import type { Ticket } from './ticket.ts';
 import type { Usage } from './usage.ts';
 
@@ -39,4 +40,6 @@ export interface RunResult {
    * setting that a model's SDK drops.
    */
   readonly notices: readonly string[];
+  /** Of a run under a specification: what its world was seen to be at last. */
+  readonly spec?: SpecReport;
 }

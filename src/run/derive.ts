@@ -2,6 +2,7 @@
 import { addAmounts, amountOf, type BudgetAmount, type BudgetLimits } from '../protocol/budget.ts';
 import { didRun, type EventBodies, type EventBody, type RunEvent } from '../protocol/events.ts';
 import type { RunStatus } from '../protocol/outcome.ts';
+import type { SpecReport } from '../protocol/spec.ts';
 import type { Ticket } from '../protocol/ticket.ts';
 import { addUsage, noUsage, type Usage, unknownUsage } from '../protocol/usage.ts';
 
@@ -22,6 +23,14 @@ export function lastOf<T extends keyof EventBodies>(
   type: T,
 ): (RunEvent & { readonly type: T }) | undefined {
   return events.findLast((event): event is RunEvent & { readonly type: T } => event.type === type);
+}
+
+/** What the newest verdict says of a run's specification; undefined while there is none. */
+export function specOf(events: readonly EventBody[]): SpecReport | undefined {
+  const verdict = events.findLast((event) => event.type === 'spec-verdict');
+  if (verdict?.type !== 'spec-verdict') return undefined;
+  const { spec, attempt: attempts, accepted, results } = verdict;
+  return { spec, attempts, accepted, results };
 }
 
 /** All that the run's model requests and its children used. One without an end is unknown, so the sum is. */

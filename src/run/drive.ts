@@ -10,7 +10,7 @@ import type { HarnessOutcome, RunResult } from '../protocol/outcome.ts';
 import { inTurn, openDesk } from './approval.ts';
 import { type Budget, openBudget } from './budget.ts';
 import { type Children, openChildren } from './children.ts';
-import { countsOf, spentBy, usageOf } from './derive.ts';
+import { countsOf, specOf, spentBy, usageOf } from './derive.ts';
 import { RunError } from './errors.ts';
 import { openHost } from './host.ts';
 import { keepLease } from './lease.ts';
@@ -157,6 +157,7 @@ async function conclude(
   const answer = outcome.status === 'completed' ? outcome.answer : null;
   const error = 'error' in outcome ? outcome.error : null;
   const usage = usageOf(line.told);
+  const spec = specOf(line.told);
   const last: EventBody[] = [];
   const digest = answer === null ? null : sha256(answer);
   if (outcome.status === 'paused')
@@ -196,6 +197,7 @@ async function conclude(
     budget: budget.report(),
     elapsedMs,
     notices: [...work.notices, ...toldByHarness(line.told)],
+    ...(spec === undefined ? {} : { spec }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { BudgetReport } from '../protocol/budget.ts';
 import type { Receipt } from '../protocol/delivery.ts';
 import type { Inheritance, RunEvent } from '../protocol/events.ts';
 import type { RunRecord, SessionRecord } from '../protocol/record.ts';
+import type { SpecReport } from '../protocol/spec.ts';
 import type { Ticket } from '../protocol/ticket.ts';
 import type { Usage } from '../protocol/usage.ts';
 import { openBudget } from './budget.ts';
@@ -18,6 +19,7 @@ import {
   limitsOf,
   openTicketOf,
   type RunState,
+  specOf,
   spentBy,
   stateOf,
   usageOf,
@@ -87,6 +89,8 @@ export interface RunView {
   readonly unsettled: readonly UnsettledEffect[];
   /** Those of the run and of all its turns. */
   readonly notices: readonly string[];
+  /** Of a run under a specification: what its world was seen to be at last. */
+  readonly spec?: SpecReport;
   /** In the order in which they began; left out where it has none. */
   readonly children?: readonly ChildView[];
   /** The run of which it is a child; left out where it is none. */
@@ -111,6 +115,7 @@ export async function readRunView(store: Store, run: RunRecord, session: Session
   const start = lastOf(events, 'run-start');
   const finish = lastOf(events, 'run-finish');
   const spent = spentBy(events);
+  const spec = specOf(events);
   return {
     run: run.id,
     session: session.id,
@@ -135,6 +140,7 @@ export async function readRunView(store: Store, run: RunRecord, session: Session
     ticket: openTicketOf(events) ?? (await askingBelow(store, events))?.ticket ?? null,
     unsettled: unsettledNow(events, held),
     notices: events.flatMap((event) => (event.type === 'notice' ? [event.text] : [])),
+    ...(spec === undefined ? {} : { spec }),
     ...(run.parent === null ? {} : { parent: run.parent }),
     ...(held || finish !== undefined ? {} : goesOn(events, await store.torn())),
     ...(await childViews(store, events)),

@@ -38,6 +38,7 @@ export function planRunCommand({ context, command, done }: NewCommand) {
       'a file that its steps may look into without reading it whole; may be repeated',
       collect,
     )
+    .option('--spec <file>', 'what has to be true in the end: looked after once the plan is done')
     .addOption(trustOption())
     .option('--ledger <path>', 'the ledger (default: the nearest .writ, else the one of the user)')
     .option('--json', 'print the result as one JSON object');

@@ -15,6 +15,7 @@ import { givenContexts } from './context-files.ts';
 import type { AnyOrigin, Origin } from './origin.ts';
 import { openOutside } from './outside-parts.ts';
 import type { HarnessParts } from './parts.ts';
+import { givenSpec } from './spec-file.ts';
 
 /**
  * Throws for what cannot be used. Nothing is sent yet. Code of the agent folder is run only by what `consent` says, and
@@ -51,6 +52,7 @@ export async function openHarness(
       request,
       contexts: givenContexts(origin),
       root: origin.root ?? 'loop',
+      ...(origin.spec === undefined ? {} : { spec: givenSpec(origin.spec, origin.workspace) }),
       policies: (origin.policies ?? {}) as Policies,
       workspace: origin.workspace,
       ...(origin.conversation === undefined ? {} : { compaction: origin.conversation }),

@@ -63,6 +63,8 @@ const originSchema = z.object({
   /** As the agent named them, less those that its mode leaves out. */
   policies: policiesForm.optional(),
   conversation: z.object({ hotTokens: z.int().positive() }).optional(),
+  /** What has to be true in the end, as its file says it. */
+  spec: z.custom<Json>().optional(),
   /** MCP servers by name; of variables only the names. */
   mcp: z.record(text, mcpServer).optional(),
   situation: z.object({

@@ -64,8 +64,14 @@ export async function runOutside(
   }
 }
 
-const ofNative = ['wire', 'keyEnv', 'surface', 'context'] as const;
-const optionNames = { wire: '--wire', keyEnv: '--key-env', surface: '--surface', context: '--context' };
+const ofNative = ['wire', 'keyEnv', 'surface', 'context', 'spec'] as const;
+const optionNames = {
+  wire: '--wire',
+  keyEnv: '--key-env',
+  surface: '--surface',
+  context: '--context',
+  spec: '--spec',
+};
 
 function mustBeMeant(flags: RunFlags & { readonly harness: string }): void {
   if (flags.verify === true && flags.unmeasured === 'warn')

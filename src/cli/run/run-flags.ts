@@ -17,6 +17,7 @@ export interface RunFlags extends SituationFlags, LedgerFlags, SeatFlags {
   readonly session?: string | undefined;
   readonly budget?: readonly string[] | undefined;
   readonly maxTokens?: number | undefined;
+  readonly spec?: string | undefined;
   readonly taskFile?: string | undefined;
   readonly context?: readonly string[] | undefined;
   readonly trust?: true | undefined;

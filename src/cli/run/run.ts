@@ -101,6 +101,7 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
         'how the model works: turn by turn, or by one decision between an answer and a plan (default: loop)',
       ).choices(['loop', 'decide'] as const),
     )
+    .option('--spec <file>', 'what has to be true in the end: looked after once the model has answered')
     .option('--max-tokens <n>', 'the most tokens of one answer', readCount)
     .option('--task-file <file>', 'read the task from a file, or from standard input with -')
     .option(
@@ -117,6 +118,7 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
     'git diff | writ run agents/reviewer --task-file - --json',
     'writ run agents/writer --harness codex --intent developer --lower all -- "Tidy the notes."',
     'writ run agents/writer --harness pi --metered --base-url https://api.openai.com/v1 --budget modelCalls=9 --lower all -- "Tidy the notes."',
+    'writ run agents/writer --spec done.json -- "Write CHANGES.md."',
     'writ run agents/analyst -- --version      (the task is the text "--version")',
   ]).action(async (folder, options) => done(await runTask(context, folder, options, task)));
 }
@@ -147,17 +149,30 @@ export async function runNative(
   mustBeKeepable(composed);
   const limits = overlayLimits(composed.agent.budget, flags.budget);
   const described = originOf(context, composed, flags);
-  const [{ contextFiles }, { openHarness }, { originRecord }, { openStore }, { inSeat }, { startRun }] =
-    await Promise.all([
-      import('./context-files.ts'),
-      import('./harness-parts.ts'),
-      import('./origin.ts'),
-      import('./open-store.ts'),
-      import('./run-seat.ts'),
-      import('../../run/run.ts'),
-    ]);
+  const [
+    { specFile },
+    { contextFiles },
+    { openHarness },
+    { originRecord },
+    { openStore },
+    { inSeat },
+    { startRun },
+  ] = await Promise.all([
+    import('./spec-file.ts'),
+    import('./context-files.ts'),
+    import('./harness-parts.ts'),
+    import('./origin.ts'),
+    import('./open-store.ts'),
+    import('./run-seat.ts'),
+    import('../../run/run.ts'),
+  ]);
   const contexts = await contextFiles(context, flags, composed.workspace);
-  const origin = contexts.length === 0 ? described : { ...described, contexts };
+  const spec = flags.spec === undefined ? undefined : await specFile(context, flags.spec);
+  const origin = {
+    ...described,
+    ...(contexts.length === 0 ? {} : { contexts }),
+    ...(spec === undefined ? {} : { spec }),
+  };
   const { key: agent, capabilities } = composed.agent;
   const quiet = flags.json === true;
   const parts = await openHarness(context, origin, {

@@ -13,6 +13,7 @@ import { count, duration, moment, shortDigest, usageText } from './figures.ts';
 import { type PlanCall, taskText } from './plan-calls.ts';
 import { callResultText } from './progress-lines.ts';
 import { ticketLines } from './show-result.ts';
+import { specLines } from './spec-lines.ts';
 import { type Branch, treeLines } from './tree.ts';
 import { visible, visibleLine } from './visible.ts';
 
@@ -53,6 +54,7 @@ export function drawRun(view: RunView, options: DrawOptions): string {
   // The first notices were given before the first turn.
   const ownNotices = view.notices.slice(0, view.notices.length - inTurns);
   if (ownNotices.length > 0) lines.push('', 'NOTICES', ...ownNotices.flatMap(paragraph));
+  if (view.spec !== undefined) lines.push('', ...specLines(view.spec));
   if (view.answer !== null) lines.push('', 'ANSWER', ...paragraph(view.answer));
   if (view.error !== null) lines.push('', errorText(view.error).trimEnd());
   const { commandFor } = options;

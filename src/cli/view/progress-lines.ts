@@ -61,6 +61,11 @@ function lineOf(event: RunEvent): string | undefined {
       // A fault that is not tried again is the error that the run ends with, and is told there.
       if (event.retryInMs === null) return undefined;
       return `  trying again in ${duration(event.retryInMs)}: ${event.error.message}`;
+    case 'spec-verdict': {
+      const unmet = event.results.filter(({ status }) => status !== 'passed');
+      const which = unmet.map(({ id, status }) => `${id} ${status}`).join(', ');
+      return `specification ${event.accepted ? 'met' : 'not met'}${which === '' ? '' : `: ${which}`}`;
+    }
     case 'plan-accept':
       return `plan ${event.lane} · ${shortDigest(event.plan)}`;
     case 'plan-step':

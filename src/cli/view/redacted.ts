@@ -2,6 +2,7 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { LiveDelta } from '../../protocol/events.ts';
 import type { RunResult } from '../../protocol/outcome.ts';
+import type { RequirementResult } from '../../protocol/spec.ts';
 import type { Ticket } from '../../protocol/ticket.ts';
 import type { Progress } from './progress-lines.ts';
 
@@ -40,12 +41,14 @@ export function redactedTicket(ticket: Ticket, ledger: Ledger): Ticket {
 
 /** The result as it may leave the process: the same texts as in the record. */
 export function redactedResult(result: RunResult, ledger: Ledger): RunResult {
-  const { answer, error, ticket, notices } = result;
+  const { answer, error, ticket, notices, spec } = result;
+  const redactedReason = (one: RequirementResult) => ({ ...one, reason: ledger.redact(one.reason) });
   return {
     ...result,
     answer: answer === null ? null : ledger.redact(answer),
     error: error === null ? null : ledger.redactError(error),
     ticket: ticket === null ? null : redactedTicket(ticket, ledger),
     notices: notices.map(ledger.redact),
+    ...(spec === undefined ? {} : { spec: { ...spec, results: spec.results.map(redactedReason) } }),
   };
 }

@@ -8,6 +8,7 @@ import type { OpenedStore } from '../run/open-store.ts';
 import { boundFileLines } from './bound-files.ts';
 import { unsettledLines } from './draw-unsettled.ts';
 import { count, duration, usageText } from './figures.ts';
+import { specLines } from './spec-lines.ts';
 import { visible } from './visible.ts';
 
 /** Shows the result and returns the exit code for it. With `json` the whole result is one object on stdout. */
@@ -53,6 +54,7 @@ function endText(result: RunResult, known: KnownUsage, commandFor: OpenedStore['
   ];
   const cancelledBy = error?.code === 'run.cancelled' ? `: ${visible(String(error.details?.reason))}` : '';
   const lines = [`${status}${cancelledBy} · ${figures.join(' · ')}`];
+  if (result.spec !== undefined) lines.push(...specLines(result.spec));
   if (status === 'paused' && ticket === null) lines.push(`  go on: ${commandFor('runs', 'resume', run)}`);
   if (ticket !== null) lines.push(...ticketLines(run, ticket, commandFor, commandFor('runs', 'resume', run)));
   lines.push(`session: ${result.session}`, `record: ${commandFor('runs', 'show', run)}`);

@@ -12,6 +12,7 @@ import { ContextError } from '../context/errors.ts';
 import type { GivenContext, SessionContexts } from '../context/session-contexts.ts';
 import type { Model } from '../model/model.ts';
 import { cancelled, type RequestOptions } from '../request.ts';
+import type { RunSpec } from '../spec/run-spec.ts';
 import { projectTools } from '../surface.ts';
 import { wholeText } from '../tool/result-text.ts';
 import type { Tool } from '../tool/tool.ts';
@@ -59,6 +60,8 @@ export interface Looping {
   readonly contexts: SessionContexts | undefined;
   readonly numbers: TurnNumbers;
   readonly plans?: RunPlanCall | undefined;
+  /** What has to be true in the end; of the conversation of the session alone. */
+  readonly spec?: RunSpec | undefined;
   /** The lane of its turns; left out for the conversation of the session. */
   readonly lane?: string;
 }

@@ -17,6 +17,10 @@ export const specErrors = {
     kind: 'refused',
     about: 'A frozen specification is not what its fingerprint was made of.',
   },
+  'spec.not-met': {
+    kind: 'failed',
+    about: 'A run has ended and what had to be true was not seen to be so.',
+  },
   'spec.version-taken': {
     kind: 'refused',
     about: 'A changed specification needs a higher version in its series.',

@@ -1,9 +1,10 @@
 /** Working towards a frozen specification: try, observe, verify, and try again with what was missing, a few times and no more. */
 import type { Clock } from '../../clock.ts';
+import type { RequirementResult } from '../../protocol/spec.ts';
 import type { AssertionCatalogue } from './catalogue.ts';
 import type { FrozenSpec } from './compile-spec.ts';
 import { observeSpec, type StateRef } from './observe-spec.ts';
-import { type RequirementResult, type Verdict, verifySpec } from './verify-spec.ts';
+import { type Verdict, verifySpec } from './verify-spec.ts';
 
 export interface MeetOptions {
   readonly spec: FrozenSpec;

@@ -3,22 +3,11 @@ import type { Clock } from '../../clock.ts';
 import { jsonDigest } from '../../digest.ts';
 import { messageOf } from '../../errors.ts';
 import type { Json } from '../../protocol/json.ts';
+import type { EvidenceStatus } from '../../protocol/spec.ts';
 import { openDeadline } from '../deadline.ts';
 import type { Assertion, AssertionCatalogue } from './catalogue.ts';
 import { type FrozenRequirement, type FrozenSpec, mustBeWhole } from './compile-spec.ts';
 import type { TrustClass } from './spec.ts';
-
-export type EvidenceStatus =
-  | 'passed'
-  | 'failed'
-  | 'missing'
-  | 'pending'
-  | 'skipped'
-  | 'cancelled'
-  | 'error'
-  | 'timeout'
-  | 'indeterminate'
-  | 'stale';
 
 /** `passed` says that something was seen, not that it is as required: that is for `verifySpec` to say. */
 export interface Observation {

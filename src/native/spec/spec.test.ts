@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../clock.ts';
+import type { EvidenceStatus } from '../../protocol/spec.ts';
 import { type Assertion, argumentTypes, openAssertions } from './catalogue.ts';
 import { compileSpec, type FrozenSpec, mustBeWhole } from './compile-spec.ts';
 import { meetSpec } from './meet-spec.ts';
-import { claimOf, type EvidenceStatus, type Observation, observeSpec } from './observe-spec.ts';
-import { readSpec, readSpecText } from './spec.ts';
+import { claimOf, type Observation, observeSpec } from './observe-spec.ts';
+import { readSpec, readSpecText, specJsonSchema } from './spec.ts';
 import { verifySpec } from './verify-spec.ts';
 
 const world = new Map<string, number>();
@@ -74,6 +76,10 @@ describe('the closed form', () => {
     ['an empty list of sources', source(requirement('a', 'a', { evidence: { sources: [] } }))],
     ['a text', 'spec'],
   ])('refuses %s', (_what, value) => expect(() => readSpec(value)).toThrow(code('spec.unreadable')));
+
+  test('is published as a JSON Schema', () => {
+    expect(JSON.parse(readFileSync('schema/spec.schema.json', 'utf8'))).toEqual(specJsonSchema());
+  });
 
   test('of a text refuses a key that stands twice, and what is no JSON', () => {
     const text = JSON.stringify(source(requirement('a')));

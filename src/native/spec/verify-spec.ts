@@ -1,16 +1,9 @@
 /** Verifying: whether evidence meets a frozen specification. Pure, and nothing that a model says can make it say yes. */
 import { messageOf } from '../../errors.ts';
+import type { EvidenceStatus, RequirementResult } from '../../protocol/spec.ts';
 import type { AssertionCatalogue } from './catalogue.ts';
 import { type FrozenRequirement, type FrozenSpec, mustBeWhole } from './compile-spec.ts';
-import { type EvidenceStatus, type Observation, questionOf, type StateRef } from './observe-spec.ts';
-
-export interface RequirementResult {
-  readonly id: string;
-  readonly severity: FrozenRequirement['severity'];
-  readonly status: EvidenceStatus;
-  /** One sentence. */
-  readonly reason: string;
-}
+import { type Observation, questionOf, type StateRef } from './observe-spec.ts';
 
 export interface Verdict {
   readonly spec: string;
