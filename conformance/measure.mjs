@@ -1,4 +1,5 @@
 // All that is measured of one program: verify, the families of models, and how it ends a turn; and what of it is a fault.
+import { basename } from 'node:path';
 import { verifiedLines } from '../dist/cli/harness/verified-lines.js';
 import { verifyHarness } from '../dist/deliver/verify/verify.js';
 import { behaviour } from './behaviour.mjs';
@@ -50,6 +51,28 @@ export async function measureMissing(options, before) {
   };
 }
 
+/** Every agent of the protocol: that its text does not arrive is what is measured, so only a change is a fault. */
+export async function measureAgents(options, agents) {
+  const reports = [];
+  for (const [program, words] of agents)
+    reports.push(await verifyHarness({ ...options, program, words, model: null }));
+  const lines = reports.map((report) => agentLines({ ...report, drift: [] })).join('\n');
+  const { clock } = options;
+  const kept = reports.map((report) => ({ ...report, program: basename(report.program), drift: [] }));
+  return {
+    shown: reports.map(agentLines).join('\n'),
+    report: { harness: 'acp', on: onText(clock), agents: kept, lines },
+    cells: reports.flatMap(({ intents }) => intents.flatMap(({ cells }) => cells)),
+    faults: reports.flatMap(({ drift }) =>
+      drift.filter(({ field }) => !ofTheMachine.includes(field)).map(driftFault),
+    ),
+  };
+}
+
+function agentLines(report) {
+  return verifiedLines({ status: 'measured', harness: 'acp', report }, true).trim();
+}
+
 async function measureState(options, { model, authMode }, known) {
   const report = await verifyHarness({ ...options, model, authMode, known, depth: 'cells' });
   const { modelFamily, intents, faults } = report;
@@ -58,10 +81,13 @@ async function measureState(options, { model, authMode }, known) {
 
 // What is kept ships, so that it differs from nothing; where the program stood on this machine says nothing of it.
 function kept({ adapter, clock }, whole) {
-  const date = new Date(clock.now()).toISOString().slice(0, 10);
-  const on = `${date}, ${process.platform}-${process.arch}, Node ${process.versions.node}`;
-  const report = { ...whole, program: adapter.program, drift: [], on };
+  const report = { ...whole, program: adapter.program, drift: [], on: onText(clock) };
   return { ...report, lines: linesOf(report) };
+}
+
+function onText(clock) {
+  const date = new Date(clock.now()).toISOString().slice(0, 10);
+  return `${date}, ${process.platform}-${process.arch}, Node ${process.versions.node}`;
 }
 
 function linesOf(whole) {

@@ -6,7 +6,7 @@ import { pinned } from './programs.mjs';
 
 /** Writes `harnesses.md` of a folder that holds a `NAME.json` for each measured program. */
 export async function writePage(folder) {
-  const kept = pinned.filter((name) => existsSync(join(folder, `${name}.json`)));
+  const kept = [...pinned, 'acp'].filter((name) => existsSync(join(folder, `${name}.json`)));
   const all = await Promise.all(
     kept.map(async (name) => JSON.parse(await readFile(join(folder, `${name}.json`), 'utf8'))),
   );

@@ -45,6 +45,9 @@ const programs = {
   },
 };
 
+/** Those that speak the Agent Client Protocol as well, with the words that make them. */
+export const acpAgents = { gemini: ['--acp'], 'qwen-code': ['--acp', '--auth-type', 'openai'] };
+
 /** The names of all that are pinned. */
 export const pinned = Object.keys(programs);
 

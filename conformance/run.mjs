@@ -8,26 +8,28 @@ import { fileURLToPath } from 'node:url';
 import { adapters as parts } from '../dist/catalog.js';
 import { systemClock } from '../dist/clock.js';
 import { install } from './install.mjs';
-import { measure, measureMissing } from './measure.mjs';
+import { measure, measureAgents, measureMissing } from './measure.mjs';
 import { writePage } from './page.mjs';
-import { pinned } from './programs.mjs';
+import { acpAgents, pinned } from './programs.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const evidence = `${root}docs/evidence/`;
 const quick = process.argv.includes('--quick');
 const missing = process.argv.includes('--missing');
 const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));
-const unknown = names.filter((name) => !pinned.includes(name));
+const known = [...pinned, 'acp'];
+const unknown = names.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
-  console.error(`not pinned here: ${unknown.join(', ')}; there are: ${pinned.join(', ')}`);
+  console.error(`not pinned here: ${unknown.join(', ')}; there are: ${known.join(', ')}`);
   process.exit(2);
 }
 
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => interrupted.abort(signal));
 
-const wanted = names.length === 0 ? pinned : names;
-const { programs, fault, remove } = await install(wanted);
+const wanted = names.length === 0 ? known : names;
+const needed = wanted.flatMap((name) => (name === 'acp' ? Object.keys(acpAgents) : [name]));
+const { programs, fault, remove } = await install([...new Set(needed)]);
 try {
   process.exitCode = fault === undefined ? await measureAll() : notInstalled();
 } catch (error) {
@@ -57,6 +59,11 @@ async function measureAll() {
       ...{ adapter, adapters, program: programs[name], known: adapter.cells },
       ...{ env: process.env, clock: systemClock, signal: interrupted.signal },
     };
+    if (name === 'acp')
+      return measureAgents(
+        options,
+        Object.entries(acpAgents).map(([of, words]) => [programs[of], words]),
+      );
     if (!missing) return measure(options, quick);
     return measureMissing(options, JSON.parse(await readFile(`${evidence}${name}.json`, 'utf8')));
   };

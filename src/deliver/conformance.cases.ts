@@ -2,6 +2,7 @@
 import type { Cell, DeliveryPlan, Dimension } from '../protocol/delivery.ts';
 import { type Intent, intents } from '../protocol/intent.ts';
 import type { Adapter } from './adapter.ts';
+import { cellVersion } from './agent-version.ts';
 import { isControl } from './permit.ts';
 import type { DeliveryRequest, RequestedDimensions } from './request.ts';
 
@@ -22,7 +23,9 @@ export const sampleRequest: DeliveryRequest = {
 /** The request that an adapter takes: one that starts a command of the caller's needs the command. */
 export function requestFor(adapter: Adapter, changes: Partial<DeliveryRequest> = {}): DeliveryRequest {
   const agent = adapter.dimensions.agent === undefined ? {} : { agent: ['some-agent', '--acp'] };
-  return { ...sampleRequest, ...agent, ...changes };
+  const asked = { ...sampleRequest, ...agent, ...changes };
+  if ('version' in changes) return asked;
+  return { ...asked, version: cellVersion(adapter, asked.agent, sampleRequest.version) };
 }
 
 /** A measurement that lets the adapter's control pass, in the state of the request. */

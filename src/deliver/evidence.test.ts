@@ -13,9 +13,8 @@ interface Evidence extends HarnessReport {
   readonly lines: string;
 }
 
-const programs = (await Promise.all(catalogued.map((part) => part.load()))).filter(
-  ({ program }) => program !== null,
-);
+const adapters = await Promise.all(catalogued.map((part) => part.load()));
+const programs = adapters.filter(({ program }) => program !== null);
 const { dependencies } = JSON.parse(await readFile('conformance/package.json', 'utf8'));
 const page = await readFile('docs/evidence/harnesses.md', 'utf8');
 
@@ -44,4 +43,14 @@ describe.each(programs.map((adapter) => [adapter.name, adapter] as const))('%s',
     expect(evidence.faults).toEqual([]);
     expect(page).toContain(evidence.lines);
   });
+});
+
+test('agents of a protocol: what ships is what was measured of each, and that none of them is given the text', async () => {
+  const { agents, lines } = JSON.parse(await readFile('docs/evidence/acp.json', 'utf8'));
+  const cells = agents.flatMap(({ intents }: HarnessReport) => intents.flatMap((one) => one.cells));
+  expect(adapters.find(({ name }) => name === 'acp')?.cells).toEqual(
+    readCells(cells, 'docs/evidence/acp.json'),
+  );
+  expect(cells.map(({ delivered }: Cell) => delivered)).toEqual(Array(6).fill(false));
+  expect(page).toContain(lines);
 });

@@ -272,10 +272,10 @@ describe('acp', () => {
     expect(planOf(acp).acp?.session).toMatchObject({ _meta: { systemPrompt: text } });
   });
 
-  test('without a command there is nothing to start, and a secret is not written into a message', () => {
+  test('without a command nothing is known of it, and a secret is not written into a message', () => {
     const { agent: _, ...without } = requestFor(acp);
     const rules = { adapters: [acp], measured: [cellFor(acp, without)], unmeasured: 'refuse' } as const;
-    expect(() => planDelivery('acp', without, rules)).toThrow(/command of an agent/);
+    expect(() => planDelivery('acp', without, rules)).toThrow(/^Nobody measured replace base on acp/);
     const mcpServers = { files: { command: 'files', envFrom: ['FILES_KEY'] } };
     expect(() => planOf(acp, { mcpServers })).toThrow(/FILES_KEY/);
   });

@@ -8,6 +8,7 @@ import {
 } from '../protocol/delivery.ts';
 import type { Intent } from '../protocol/intent.ts';
 import type { Adapter, Control, NoControl, Resolved } from './adapter.ts';
+import { cellsOfAgent } from './agent-version.ts';
 import { chooseCell } from './cells.ts';
 import { DeliverError, type DeliverErrorCode } from './errors.ts';
 import type { DeliveryRequest } from './request.ts';
@@ -116,17 +117,19 @@ function cellFor(
 ): Cell | null {
   // Where nothing of a vendor's is started there is nothing to measure.
   if (adapter.needsCell === false) return null;
-  const { intent, fidelity, version, authMode, model } = request;
+  const { intent, fidelity, version, authMode, model, agent } = request;
   const modelFamily = adapter.family(model ?? null);
+  const own = cellsOfAgent(adapter, agent, measured);
+  const shipped = cellsOfAgent(adapter, agent, adapter.cells);
   const found = chooseCell(
     { harness: adapter.name, intent, fidelity, version, authMode, modelFamily, control: control.control },
-    measured,
-    adapter.cells,
+    own,
+    shipped,
   );
   if (found !== undefined) return holdCell(adapter, request, found);
   const needed = control.silent === true || fidelity === 'exact';
   if (!needed && (intent !== 'replace' || unmeasured === 'warn')) return null;
-  const near = [...measured, ...adapter.cells].filter(
+  const near = [...own, ...shipped].filter(
     (cell) =>
       cell.harness === adapter.name &&
       cell.intent === intent &&

@@ -224,7 +224,9 @@ test('the table: every harness, every intent, what is refused and why', async ()
     '; measured on 0.171.0 with an API key, model families default, gpt, other; 0.171.0 with a login, model families default\n',
   );
   expect(stdout).toContain(', model families default, other, qwen, gpt; not measured with a login\n');
-  expect(stdout).toContain('_meta.systemPrompt: where the agent puts it; not measured\n');
+  expect(stdout).toContain(
+    '_meta.systemPrompt: where the agent puts it; seen not to deliver on gemini --acp 0.61.0 with an API key, model families default; qwen --acp',
+  );
   const { harnesses } = JSON.parse((await call(['harness', '--json'], { cwd })).stdout);
   expect(harnesses.map(({ controls }: { controls: unknown[] }) => controls.length)).toEqual(Array(8).fill(4));
 });

@@ -79,8 +79,14 @@ function controlText({ control, none, lands, cells, unmeasured }: ControlRow): s
 
 const modeText = { 'api-key': 'with an API key', login: 'with a login' } as const;
 
-/** In which states it was measured: any other one was not. */
+/** In which states it was measured, and in which it was seen to fail: any other one was not measured. */
 function measuredText(cells: readonly Cell[]): string {
+  const failed = cells.filter(({ delivered }) => !delivered);
+  const worked = cells.filter(({ delivered }) => delivered);
+  return statesText('measured on', worked) + statesText('seen not to deliver on', failed);
+}
+
+function statesText(verb: string, cells: readonly Cell[]): string {
   const states = new Map<string, Set<string>>();
   for (const { version, authMode, modelFamily } of cells) {
     const state = `${visibleLine(version, 40)} ${modeText[authMode]}`;
@@ -89,5 +95,5 @@ function measuredText(cells: readonly Cell[]): string {
   const texts = [...states].map(
     ([state, families]) => `${state}, model families ${[...families].join(', ')}`,
   );
-  return texts.length === 0 ? '' : `; measured on ${texts.join('; ')}`;
+  return texts.length === 0 ? '' : `; ${verb} ${texts.join('; ')}`;
 }

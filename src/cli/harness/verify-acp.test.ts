@@ -80,6 +80,23 @@ test.each([
   expect(stderr).toContain(`error ${code}: `);
 });
 
+test('what ships says of an agent by its command that it ignores the text; a longer command is another agent', async () => {
+  const version = '#!/bin/sh\necho 0.61.0\n';
+  await writeFiles(cwd, { gemini: version });
+  await chmod(join(cwd, 'gemini'), 0o755);
+  const run = (...words: string[]) => {
+    const agent = ['--bin', './gemini', ...words.flatMap((word) => ['--bin-arg', word])];
+    return call(['run', 'plain', '--harness', 'acp', ...agent, '--lower', 'all', '--json', '--', 'x'], {
+      cwd,
+      env,
+    });
+  };
+  const { error } = JSON.parse((await run('--acp')).stdout);
+  expect(error.code).toBe('deliver.not-delivered');
+  expect(error.message).toContain('(measured on gemini --acp 0.61.0, ');
+  expect(JSON.parse((await run('--acp', '--debug')).stdout).error.code).toBe('deliver.unmeasured');
+});
+
 test('without --bin there is no agent to measure, and that is said', async () => {
   const { code, stdout } = await call(['harness', 'verify', 'acp'], { cwd, env });
   expect(code).toBe(1);

@@ -90,7 +90,7 @@ test.each([
   [
     ['--harness', 'acp', '--bin', './pi.mjs', '--lower', 'all', '--unmeasured', 'warn'],
     3,
-    'deliver.unmeasured',
+    'deliver.not-redirectable',
   ],
   [['--model', 'local/m1'], 3, 'cli.unsupported'],
 ])('%j is refused and nothing is started', async (flags, exit, errorCode) => {

@@ -2,7 +2,6 @@
 import { resolve } from 'node:path';
 import { allAdapters } from '../../catalog.ts';
 import type { Adapter } from '../../deliver/adapter.ts';
-import { cellsOfAgent } from '../../deliver/agent-version.ts';
 import { type Declarations, type Guarantee, guarantees } from '../../harness.ts';
 import type { AuthMode } from '../../protocol/delivery.ts';
 import type { Lowered } from '../../run/guarantees.ts';
@@ -120,6 +119,7 @@ async function describe(
     { homesFolder },
     cells,
     { claimedCell },
+    { mustBeMeterable },
   ] = await Promise.all([
     allAdapters(),
     import('../../deliver/plan-delivery.ts'),
@@ -129,12 +129,14 @@ async function describe(
     import('../../deliver/drive/home.ts'),
     import('../../deliver/verify/measured-cells.ts'),
     import('../../deliver/verify/claimed-cell.ts'),
+    import('../../deliver/meter/meterable.ts'),
   ]);
   const intent = flags.intent ?? agent.deliver.intent ?? 'append';
   const fidelity = flags.fidelity ?? agent.deliver.fidelity ?? 'base';
   const unmeasured = flags.unmeasured ?? 'refuse';
   const adapter = adapterOf(flags.harness, { intent }, { adapters });
   const authMode = authModeOf(adapter, env);
+  if (flags.metered === true) mustBeMeterable(adapter);
   const program = () => programOf(context, adapter, flags.bin);
   if (adapter.program !== null && flags.binArg !== undefined)
     throw new CliError('cli.unsupported', `--bin-arg is for ACP agents; ${adapter.name} has its own words.`, {
@@ -174,7 +176,7 @@ async function describe(
       measured:
         flags.verify === true
           ? [claimedCell({ adapter, version: null, model, authMode }, intent, fidelity)]
-          : cellsOfAgent(adapter, asked.agent, await cells.readMeasuredCells(cells.measuredCellsPath(env))),
+          : await cells.readMeasuredCells(cells.measuredCellsPath(env)),
     },
   );
   // What a meter enforces need not be done without.
@@ -201,15 +203,13 @@ async function describe(
 
 /** Where a metered program's requests are sent on to. */
 function upstreamOf(
-  { name, vendorUrl, loginUrl, redirects }: Adapter,
+  { name, vendorUrl, loginUrl }: Adapter,
   authMode: AuthMode,
   { baseUrl }: RunFlags,
-): string | null {
+): string {
   if (baseUrl !== undefined) return baseUrl;
   if (authMode === 'login' && loginUrl !== undefined) return loginUrl;
   if (vendorUrl !== undefined) return vendorUrl;
-  // The harness itself says that it cannot be metered.
-  if (redirects === false) return null;
   throw new CliError(
     'cli.missing-argument',
     `Expected --base-url beside --metered: ${name} asks models of several vendors.`,

@@ -8,6 +8,7 @@ import type { RunEvent } from '../../protocol/events.ts';
 import { authModeOf } from '../adapter.ts';
 import { lookAround } from '../ambient.ts';
 import { DeliverError } from '../errors.ts';
+import { mustBeMeterable } from '../meter/meterable.ts';
 import { planDelivery } from '../plan-delivery.ts';
 import { homeOf } from './home.ts';
 import type { OutsideOptions } from './options.ts';
@@ -81,7 +82,7 @@ function planRun(
   earlier: TaskInput['earlier'],
   baseUrl = options.meter?.upstream ?? options.baseUrl ?? null,
 ): DeliveryPlan {
-  mustBeMeterable(options);
+  if (options.meter !== undefined) mustBeMeterable(options.adapter);
   const { adapter, adapters, dimensions, env, intent, fidelity, version, workspace, homes } = options;
   const resume = vendorSession(earlier);
   if (resume !== null) mustBeAlike(adapter.name, bindingOf(options), resume.binding);
@@ -109,16 +110,6 @@ function meteredReason(counter: BudgetCounter): string {
   return counter === 'costUsd'
     ? 'nobody knows the price of the models'
     : 'no meter sees it before it is spent';
-}
-
-// A program that goes its own way would spend and say what nobody sees.
-function mustBeMeterable({ adapter, meter }: OutsideOptions): void {
-  if (meter === undefined || adapter.redirects !== false) return;
-  throw new DeliverError(
-    'deliver.not-redirectable',
-    `${adapter.name} cannot be led to a recorder, so its requests cannot be metered.`,
-    { next: 'Leave --metered out, or choose another harness.', details: { harness: adapter.name } },
-  );
 }
 
 type BoundSession = Extract<RunEvent, { type: 'vendor-session' }>;

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { AuthMode, Cell } from '../../protocol/delivery.ts';
 import { type Intent, intents } from '../../protocol/intent.ts';
 import type { Adapter } from '../adapter.ts';
-import { cellVersion } from '../agent-version.ts';
+import { cellsOfAgent, cellVersion } from '../agent-version.ts';
 import { versionIn } from '../drive/installed-version.ts';
 import { isControl } from '../permit.ts';
 import { isAbove, type ModelRequest } from '../recorder/model-request.ts';
@@ -80,9 +80,10 @@ const turnTimeoutMs = 120_000;
 
 /** Runs the program some forty times against a scripted model on this machine; nothing of it stays. */
 export async function verifyHarness(options: VerifyOptions): Promise<HarnessReport> {
-  const { adapter, model, known, depth = 'full', authMode = 'api-key', progress = () => {} } = options;
+  const { adapter, model, depth = 'full', authMode = 'api-key', progress = () => {} } = options;
   const timeoutMs = options.timeoutMs ?? turnTimeoutMs;
   const agent = [options.program, ...(options.words ?? [])];
+  const known = cellsOfAgent(adapter, agent, options.known);
   const version = cellVersion(adapter, agent, await versionOf(options, timeoutMs));
   const stage = await openStage({ ...options, version, timeoutMs, authMode });
   try {

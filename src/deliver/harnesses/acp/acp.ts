@@ -2,10 +2,12 @@
 import type { McpServer, NewSessionRequest } from '@agentclientprotocol/sdk';
 import type { AcpTurn } from '../../../protocol/delivery.ts';
 import type { Adapter, AdapterPlan, Resolved } from '../../adapter.ts';
-import { DeliverError } from '../../errors.ts';
+import { readCells } from '../../cells.ts';
+import type { DeliverError } from '../../errors.ts';
 import { modelFamily } from '../../model-family.ts';
 import { refusal } from '../../permit.ts';
 import type { DeliveryRequest, RequestedServer } from '../../request.ts';
+import cells from './cells.json' with { type: 'json' };
 
 // The protocol has no field for instructions. Some agents take them from here; any other lets it pass without a word,
 // so only a measurement of the agent itself lets it be used.
@@ -35,7 +37,7 @@ export const adapter: Adapter = {
   redirects: false,
   owns: /^$/,
   resume: 'none',
-  cells: [],
+  cells: readCells(cells, 'cells of acp'),
   plan,
   // The SDK takes a while to load, which only a turn pays.
   converse: async (turn, conversation) => (await import('./converse.ts')).converse(turn, conversation),
@@ -43,11 +45,7 @@ export const adapter: Adapter = {
 
 function plan({ request }: Resolved): AdapterPlan {
   const [program, ...argv] = request.agent ?? [];
-  if (program === undefined)
-    throw new DeliverError('deliver.bad-request', 'acp expected the command of an agent, found none.', {
-      next: 'Name the command under agent.',
-      details: { field: 'agent' },
-    });
+  if (program === undefined) throw new TypeError('No measurement is of an agent without a command.');
   return {
     program,
     argv,
