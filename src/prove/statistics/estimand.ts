@@ -8,6 +8,9 @@ import type { PairedItem, PairedSide, PairedTable } from './trials.ts';
  * - `macro`: the unweighted mean of the groups' own numbers, each computed like `micro` inside its group. `by` names the
  *   grouping; `'item'` makes each item a group of its own.
  * With equal repeats macro by item equals micro; over unequal groups the two differ, so the grouping is part of the name.
+ * The unit is the metric's; of a ratio that of the value by that of `per`.
+ * Source: Sebastiani, Machine Learning in Automated Text Categorization, ACM Computing Surveys 34, 2002, section 7.1 (micro and
+ * macro averages); of ratios of sums Cochran, Sampling Techniques, 3rd ed. 1977, section 6.2.
  */
 export type Estimand = { readonly kind: 'micro' } | { readonly kind: 'macro'; readonly by: string };
 
@@ -110,7 +113,10 @@ export interface Estimate extends ArmNumbers {
   readonly groups: readonly GroupNumbers[];
 }
 
-/** The estimate of both arms and of each group. */
+/**
+ * The estimate of both arms and of each group, by the definition of its estimand (`Estimand`, with its source): an arm's number
+ * is the mean over strata of top by bottom, the difference is treatment minus control. In the metric's unit.
+ */
 export function estimate(blocks: Blocks): Estimate {
   const groups = blocks.strata.map((group, at): GroupNumbers => {
     const from = blocks.starts[at] ?? 0;
@@ -158,7 +164,10 @@ export interface ItemNumbers extends ArmNumbers {
   readonly pairs: number;
 }
 
-/** The numbers of every item, in the table's order. */
+/**
+ * The numbers of every item, in the table's order: the sum of its values by the sum of its `per`, in the metric's unit; of
+ * passes the item's rate. Defined as `Estimand` is, each item a group of its own.
+ */
 export function itemNumbers(table: PairedTable): ItemNumbers[] {
   return table.items.map(({ item, groups, control, treatment }) => ({
     item,

@@ -15,7 +15,8 @@ export interface ForestRow extends ArmNumbers {
 /**
  * One row a group, each with its own cluster bootstrap over its items, and the whole under `estimand`. The rows of groups
  * are micro inside their group. They describe: no group was the registered question, and none is corrected for the
- * others. Throws `statistics.unknown-group`, `statistics.bad-option`.
+ * others. Estimates and intervals are those of `estimate` and `clusterBootstrap`, in the metric's unit. Source of the plot: Lewis
+ * and Clarke, Forest plots, BMJ 322, 2001. Throws `statistics.unknown-group`, `statistics.bad-option`.
  */
 export function forestRows(
   table: PairedTable,

@@ -57,7 +57,8 @@ export interface Superiority {
 
 /**
  * The interval that holds both, for a claim that has to stand by either: its level is at least theirs. An end is null
- * where it is in one of them.
+ * where it is in one of them. What is inside by both is inside by their hull: an intersection-union test (Berger, Technometrics
+ * 24, 1982), whose error is at most that of either.
  */
 export function hull(one: Interval, other: Interval): Interval {
   const end = (a: number | null, b: number | null, pick: (a: number, b: number) => number) =>
@@ -69,7 +70,10 @@ export function hull(one: Interval, other: Interval): Interval {
   };
 }
 
-/** On which side of 0 the whole interval lies. */
+/**
+ * On which side of 0 the whole interval lies. By the duality of tests and intervals that is a two-sided test at 1 minus the
+ * interval's level. Source: Lehmann and Romano, Testing Statistical Hypotheses, 3rd ed. 2005, section 3.5.
+ */
 export function superiority(interval: Interval, better: Better = 'higher'): Superiority {
   const { low, high } = interval;
   if (low === null || high === null) return { verdict: 'unknown', interval };

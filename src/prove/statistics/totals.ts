@@ -31,7 +31,9 @@ export interface ArmTotals {
 }
 
 /**
- * Sums over all trials given, paired or not: a total describes the record and is no comparison. Throws
+ * Sums over all trials given, paired or not: a total describes the record and is no comparison. Its unit is what is counted
+ * (calls, timeouts). A plain sum, with no source but its definition: an arm's total is the sum of its trials' counts, the
+ * difference is treatment minus control, the relative one that by control. Throws
  * `statistics.bad-value` for a count below 0.
  */
 export function armTotals(rows: readonly CountRow[]): ArmTotals {
@@ -95,7 +97,9 @@ export interface ManipulationCheck {
 
 /**
  * Whether the treated text acted: what it ordered is gone without exception in the arm without it, and was there in the
- * other. Zero is compared exactly, no test is made: one call is a leak. Throws `statistics.bad-value`,
+ * other. Zero is compared exactly, no test is made: one call is a leak. Counts are calls of a tool, `share` is a share of trials.
+ * Source: Perdue and Summers, Checking the Success of Manipulations in Marketing Experiments, Journal of Marketing Research 23,
+ * 1986, for a check of its own before outcomes are looked at; that it is of exact zeros is ours. Throws `statistics.bad-value`,
  * `statistics.bad-option`.
  */
 export function manipulationCheck(
