@@ -2,7 +2,10 @@
 import type { EventBody } from '../../protocol/events.ts';
 import { plainArguments } from './history.ts';
 
-/** Folders and endings of what builds write: to read such a file again is right, and a change in one is no work done. */
+/**
+ * Folders and endings of what builds and databases write, our own record included: to read such a file again is right, and
+ * a change in one is no work done.
+ */
 export const generatedUsual: readonly string[] = [
   'target/',
   'dist/',
@@ -10,11 +13,15 @@ export const generatedUsual: readonly string[] = [
   'out/',
   'node_modules/',
   '.git/',
+  '.writ/',
   '__pycache__/',
   '.log',
   '.db',
   '.sqlite',
   '.duckdb',
+  '-wal',
+  '-shm',
+  '-journal',
 ];
 
 /** True for a path below one of the folders (`name/`) or with one of the endings. */

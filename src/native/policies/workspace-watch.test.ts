@@ -47,6 +47,8 @@ test('passes over what builds write, and follows no link', async () => {
   write('dist/x.js');
   write('node_modules/a/b.js');
   write('run.log');
+  write('.writ/ledger');
+  write('data.sqlite-wal');
   writeFileSync(join(outside, 'x'), 'x');
   expect(await watch.changes()).toEqual({ files: [], more: 0 });
   rmSync(outside, { recursive: true });
