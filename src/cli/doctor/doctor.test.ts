@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { call } from '../call.cases.ts';
 import { type Check, checkNode } from './checks.ts';
 import { programVersion } from './program-version.ts';
+import { localWorks } from './sandbox-checks.ts';
 
 let cwd: string;
 let bin: string;
@@ -55,12 +56,17 @@ test('a machine with nothing but Node can run, and says what else it could have'
   expect(check('proxy')).toBeUndefined();
 });
 
+test('where only a process group can be ended, that is said', () => {
+  expect(localWorks('linux')).toBe('works, and confines nothing: commands may do all that you may');
+  expect(localWorks('darwin')).toMatch(/off Linux only the process group of a command can be ended/);
+});
+
 test('each sandbox is tried by a real command, and what does not confine says so', async () => {
   const found = await doctor([], { PATH: path() });
   expect(found.check('sandbox local')).toEqual({
     name: 'sandbox local',
     status: 'ok',
-    found: 'works, and confines nothing: commands may do all that you may',
+    found: localWorks(process.platform),
     next: null,
     needed: false,
   });

@@ -97,8 +97,8 @@ function neverRan(state: CommandState | null): boolean {
   return state?.receipt?.ran === false && state.receipt.refusal === null;
 }
 
-// Only the launcher can release a supervisor, over pipes that died with it.
-function launcherIsGone(folder: string): boolean {
+/** True once nobody can release what was to run here: only its launcher can, over pipes that die with it. */
+export function launcherIsGone(folder: string): boolean {
   try {
     return !isAlive(JSON.parse(readFileSync(join(folder, launcherFile), 'utf8')) as ProcessId);
   } catch {

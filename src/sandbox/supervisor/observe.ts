@@ -16,8 +16,8 @@ import type {
   ReadRequest,
 } from '../sandbox.ts';
 import { ask } from './connection.ts';
-import { isVoid, neverStarts, sweepAside } from './forestall.ts';
-import { endAll, isAlive } from './process-tree.ts';
+import { isVoid, launcherIsGone, neverStarts, sweepAside } from './forestall.ts';
+import { endAll, isAlive, membersOf } from './process-tree.ts';
 import { type CommandState, commandFiles, readState, writeState } from './state-file.ts';
 
 const askMs = 5_000;
@@ -235,6 +235,19 @@ export function sweepCommands(root: string, endedBeforeMs: number): number {
 function giveUpOutput(folder: string, state: CommandState): void {
   if (!state.acknowledged) writeState(folder, { ...state, acknowledged: true });
   for (const name of [commandFiles.stdout, commandFiles.stderr]) rmSync(join(folder, name), { force: true });
+}
+
+/** True unless every command beneath `root` has surely ended, and no start is on its way there. */
+export function anyMayRun(root: string): boolean {
+  return readdirSync(root)
+    .filter(isCommandId)
+    .some((name) => mayRun(join(root, name)));
+}
+
+function mayRun(folder: string): boolean {
+  const state = readState(folder);
+  if (state === null) return !isVoid(folder) && !launcherIsGone(folder);
+  return state.receipt === null && (isAlive(state.supervisor) || membersOf(state).length > 0);
 }
 
 function statesIn(root: string): { readonly folder: string; readonly state: CommandState }[] {

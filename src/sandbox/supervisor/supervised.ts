@@ -52,12 +52,13 @@ export function supervised(options: SupervisedOptions): Sandbox {
     async dispatch(spec, locator, signal) {
       const { id } = locator;
       const folder = join(root, id);
-      const { argv, cwd, env, wrapper } = wrap(spec, await folderBeneath(workspace, spec.cwd));
+      const beneath = await folderBeneath(workspace, spec.cwd);
       claim(folder, locator);
-      const { owner, stdin, lifetimeMs, outputBytesMax } = spec;
-      const launch = { id, sandbox: name, owner, argv, cwd, env, stdin, lifetimeMs, outputBytesMax, wrapper };
       const stop = AbortSignal.any([signal, AbortSignal.timeout(startMs)]);
       try {
+        const { owner, stdin, lifetimeMs, outputBytesMax } = spec;
+        const given = { id, sandbox: name, owner, stdin, lifetimeMs, outputBytesMax };
+        const launch = { ...given, ...wrap(spec, beneath) };
         const { launched, first } = await launchSupervisor(program, folder, launch, stop);
         if (first?.ready === true) {
           launches.set(id, launched);

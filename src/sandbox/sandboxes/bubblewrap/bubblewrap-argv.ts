@@ -9,6 +9,8 @@ export interface Confinement {
   readonly network: boolean;
   /** Folders of the workspace that are shown empty, relative to it. */
   readonly hidden: readonly string[];
+  /** Names of the workspace that a command cannot take. Where nothing is yet, bwrap leaves an empty file. */
+  readonly covered: readonly string[];
 }
 
 /** Programs and libraries, and what they need to find names, certificates and the time. No other file of /etc is there. */
@@ -40,7 +42,7 @@ export function bubblewrapArgv(
   confinement: Confinement,
   argv: readonly string[],
 ): readonly string[] {
-  const { workspace, cwd, network, hidden } = confinement;
+  const { workspace, cwd, network, hidden, covered } = confinement;
   const etc = network ? [...readableOfEtc, ...networkOfEtc] : readableOfEtc;
   return [
     program,
@@ -63,6 +65,7 @@ export function bubblewrapArgv(
     workspace,
     workspace,
     ...hidden.flatMap((name) => ['--tmpfs', `${workspace}/${name}`]),
+    ...covered.flatMap((name) => ['--ro-bind', '/dev/null', `${workspace}/${name}`]),
     '--remount-ro',
     '/',
     '--chdir',

@@ -1,6 +1,16 @@
 /** bubblewrap: its exact words, the refusal where it does not work, and, where it does, the contract and what it really confines. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -30,7 +40,13 @@ const missing = (() => {
 test('its words are these', () => {
   const words = bubblewrapArgv(
     '/usr/bin/bwrap',
-    { workspace: '/home/me/project', cwd: '/home/me/project/src', network: false, hidden: ['.writ'] },
+    {
+      workspace: '/home/me/project',
+      cwd: '/home/me/project/src',
+      network: false,
+      hidden: ['.writ'],
+      covered: ['.x'],
+    },
     ['make', '--', '-j2'],
   );
   const readable = (...paths: string[]) => paths.flatMap((path) => ['--ro-bind-try', path, path]);
@@ -42,13 +58,16 @@ test('its words are these', () => {
     ...readable('/etc/passwd', '/etc/ssl/certs', '/etc/ssl/openssl.cnf'),
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
     ...['--bind', '/home/me/project', '/home/me/project', '--tmpfs', '/home/me/project/.writ'],
+    ...['--ro-bind', '/dev/null', '/home/me/project/.x'],
     ...['--remount-ro', '/', '--chdir', '/home/me/project/src', '--'],
     ...['/bin/sh', '-c', 'printf . >&3; exec 3>&-; exec "$@"', 'sh', 'make', '--', '-j2'],
   ]);
   expect(words).not.toContain('--share-net');
-  const shared = bubblewrapArgv('/usr/bin/bwrap', { workspace: '/w', cwd: '/w', network: true, hidden: [] }, [
-    'true',
-  ]);
+  const shared = bubblewrapArgv(
+    '/usr/bin/bwrap',
+    { workspace: '/w', cwd: '/w', network: true, hidden: [], covered: [] },
+    ['true'],
+  );
   expect(shared).toContain('--share-net');
   expect(shared.filter((word) => word === '/etc/resolv.conf')).toHaveLength(2);
 });
@@ -138,6 +157,37 @@ describe.skipIf(missing !== null)('where it works', () => {
         7,
       );
       expect((await rig.finish(await rig.start('cat made'))).stdout.text).toBe('mine\n');
+    } finally {
+      await rig.close();
+    }
+  });
+
+  test('no command can put a .writ into a workspace that has none, and none is left of what keeps it from that', async () => {
+    const rig = await openRig(open);
+    const at = join(rig.workspace, '.writ');
+    const planted =
+      'mkdir .writ; echo "identity: evil" > .writ; ln -s / .writ; mv .writ gone; rm -rf .writ; ls -a';
+    try {
+      const holding = await rig.start('echo up; sleep 60');
+      await rig.sandbox.read(
+        holding,
+        { stdout: 0, stderr: 0, bytesMax: 64, waitMs: 9_000, until: 'output' },
+        never,
+      );
+      const { stdout, stderr } = await rig.finish(await rig.start(planted));
+      expect(stdout.text).toBe('.\n..\n.writ\n');
+      expect(stderr.text.match(/exists|denied|busy/g)?.length).toBeGreaterThanOrEqual(4);
+      const there = lstatSync(at);
+      expect([there.isFile(), there.size]).toEqual([true, 0]);
+      // With the file the mount of the command that still runs would go.
+      await open(rig).close();
+      expect(existsSync(at)).toBe(true);
+      await rig.sandbox.cancel(holding, { graceMs: 0 }, never);
+      await rig.sandbox.close();
+      expect(readdirSync(rig.workspace)).toEqual([]);
+      writeFileSync(at, '');
+      await open(rig).close();
+      expect(existsSync(at), 'an empty file of somebody else stays').toBe(true);
     } finally {
       await rig.close();
     }

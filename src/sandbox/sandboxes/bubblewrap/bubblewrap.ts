@@ -1,11 +1,12 @@
 /** Commands in namespaces of their own, made by the program `bwrap`: the workspace and nothing else to change, no network. */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
+import { accessSync, constants, realpathSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { SandboxError } from '../../errors.ts';
 import type { Sandbox } from '../../sandbox.ts';
 import { supervised } from '../../supervisor/supervised.ts';
 import { bubblewrapArgv, type Confinement } from './bubblewrap-argv.ts';
+import { coverOf, uncover } from './cover.ts';
 
 export interface BubblewrapOptions {
   readonly workspace: string;
@@ -37,21 +38,24 @@ export function bubblewrap({ workspace, folder, env, network = false }: Bubblewr
     folder,
     // A sandbox that breaks later shows by its missing sign: see the shim of its argv.
     wrap: ({ argv, env: own }, cwd) => ({
-      argv: bubblewrapArgv(program, confinementOf(workspace, cwd, network), argv),
+      argv: bubblewrapArgv(program, { ...places(cwd), ...coverOf(root, folder) }, argv),
       cwd: '/',
       env: { ...base, ...own },
       wrapper: 'bwrap',
     }),
   });
-  mustWork(program, confinementOf(workspace, realpathSync(workspace), network));
-  return sandbox;
-}
-
-function confinementOf(workspace: string, cwd: string, network: boolean): Confinement {
   const root = realpathSync(workspace);
-  // The record of runs is no business of a command.
-  const hidden = existsSync(join(root, '.writ')) ? ['.writ'] : [];
-  return { workspace: root, cwd, network, hidden };
+  const places = (cwd: string) => ({ workspace: root, cwd, network });
+  mustWork(program, { ...places(root), hidden: [], covered: [] });
+  // Of a process that was killed.
+  uncover(root, folder);
+  return {
+    ...sandbox,
+    async close() {
+      await sandbox.close();
+      uncover(root, folder);
+    },
+  };
 }
 
 /** The first `bwrap` of the PATH. Throws `sandbox.unavailable`. */
