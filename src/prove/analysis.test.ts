@@ -264,6 +264,19 @@ function rowOfUsage(): TrialRow['usage'] {
   };
 }
 
+test('fragments that differ at once are listed, for nobody measured what each does', () => {
+  const several = (fragments: Registration['arms']['treatment']['fragments']) => {
+    const registration = {
+      ...base,
+      arms: { ...base.arms, treatment: { ...base.arms.treatment, fragments } },
+    };
+    return derivedOf(registration, rows(registration, eightMore), []).notVerified.join('\n');
+  };
+  const { fragments } = base.arms.treatment;
+  expect(several(fragments)).not.toContain('differ at once');
+  expect(several({ ...fragments, base: 'another', third: 'new' })).toContain('3 fragments differ at once');
+});
+
 describe('verification', () => {
   const sealed = (change: (report: Report) => Report = (one) => one): Report => {
     const trials = rows(base, eightMore);

@@ -1,5 +1,5 @@
 /** What a design can find: the power of the question that is asked, and nothing where too little is assumed. */
-import { appendFile, rm } from 'node:fs/promises';
+import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Assume, type Designed, designOf, powerText } from './design.ts';
@@ -121,6 +121,20 @@ describe('an experiment.yaml', () => {
       code: 'compose.wrong-value',
       message: expect.stringMatching(message),
     });
+  });
+
+  test('takes the shorter of two time limits as the horizon of both arms', async () => {
+    folder = await experimentFolder();
+    const file = join(folder, 'agent/agent.yaml');
+    await cp(join(folder, 'agent'), join(folder, 'quick'), { recursive: true });
+    const quick = (await readFile(file, 'utf8')).replace('wallTimeMs: 1000', 'wallTimeMs: 400');
+    await writeFile(join(folder, 'quick/agent.yaml'), quick);
+    const yaml = join(folder, 'experiment.yaml');
+    const text = await readFile(yaml, 'utf8');
+    await writeFile(yaml, text.replace('treatment: { agent: agent }', 'treatment: { agent: quick }'));
+    expect((await openFolder(folder)).registration.horizonMs).toBe(400);
+    await writeFile(yaml, `${text}\nbudget: { wallTimeMs: 700 }\n`);
+    expect((await openFolder(folder)).registration.horizonMs).toBe(700);
   });
 
   test('registers what it assumes, and which values its metrics have', async () => {

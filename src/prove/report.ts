@@ -214,6 +214,10 @@ function notVerifiedOf(
     ...registration.notVerified,
     ...said(local, 'All answers came from a server on this machine: no model of a provider took part.'),
     ...said(registration.primary === null, 'No metric was named as the one that decides.'),
+    ...said(
+      changedFragments(registration) > 1,
+      `${changedFragments(registration)} fragments differ at once: what each does alone was not measured.`,
+    ),
     ...said(registration.manipulation === null, 'No check was registered that the treated text acts.'),
     ...said(
       registration.modelSeen === null,
@@ -233,6 +237,10 @@ function notVerifiedOf(
     ),
     ...said(registration.grader.kind === 'judge', 'That the judge grades as people would was not measured.'),
   ];
+}
+
+function changedFragments({ arms }: Registration): number {
+  return differences(arms.control.fragments, arms.treatment.fragments).length;
 }
 
 /** In what the measured and the present differ; what follows from the rest is left out. */
