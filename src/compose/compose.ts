@@ -1,15 +1,17 @@
 /** Composes an agent's text for one situation: pure, synchronous, and the same bytes on every machine. */
 import { sha256 } from '../digest.ts';
-import type { Composition, Decision, FactRecord, Layer, LayerId } from '../protocol/composition.ts';
+import type { Composition, Decision, FactRecord, LayerId } from '../protocol/composition.ts';
 import { layerIds } from '../protocol/composition.ts';
 import type { Agent, Fragment } from './agent.ts';
 import type { ReadFact } from './conditions.ts';
 import type { DefinedFragment } from './define-fragment.ts';
 import type { Fact } from './facts.ts';
-import { blankLineAfter, givenLayer, layerOf, sizesOf, tokenMethod } from './layers.ts';
+import { LayerWriter } from './layer-writer.ts';
+import { givenLayer, sizesOf, tokenMethod } from './layers.ts';
 import { mustFitLayers, mustFitTexts } from './limits.ts';
 import { trimBlank } from './outside-text.ts';
-import { factReader, fragmentsOf, isReplaced, type Situation } from './situation.ts';
+import { type PlannedFragment, profilePlan } from './profile-plan.ts';
+import { factReader, isReplaced, type Situation } from './situation.ts';
 import { skillIndex } from './skills.ts';
 import { renderTemplate } from './template.ts';
 import { withFragments } from './with-fragments.ts';
@@ -34,28 +36,27 @@ export function compose(
   const agent = withFragments(given, extra);
   mustFitTexts(situation.texts);
   const read = factReader(situation.facts);
-  const volatile = volatileFacts(agent.facts);
+  const { fragments, volatile } = profilePlan(agent, situation.profile);
   const stable: ReadFact = (name) => (volatile.has(name) ? undefined : read(name));
   const choices: Choice[] = [];
   const decisions: Decision[] = [];
-  for (const fragment of fragmentsOf(agent, situation.profile)) {
+  for (const planned of fragments) {
+    const { fragment } = planned;
     const replaced = isReplaced(fragment, situation.texts);
     const value = fragment.when === null ? true : fragment.when.evaluate(read);
     const included = !replaced && (value ?? fragment.unknown === 'keep');
     const decision = decisionOf(fragment, included, value, situation.facts);
     decisions.push(replaced ? { ...decision, replaced } : decision);
     if (!replaced) {
-      choices.push({ fragment, included, volatile: isVolatile(volatile, fragment, included, stable) });
+      choices.push({ fragment, included, volatile: isVolatile(planned, included, stable) });
     }
   }
-  const { layers, stablePrefixBytes } = layersOf(agent, situation, choices, read);
+  const { text, layers, stablePrefixBytes } = write(agent, situation, choices, read);
   mustFitLayers(agent.limits, layers);
-  const text = textOf(layers);
   return {
     agent: agent.key,
     profile: situation.profile,
-    // A text of one layer is not hashed twice.
-    digest: layers.length === 1 ? (layers[0]?.digest ?? '') : sha256(text),
+    digest: sha256(text),
     ...sizesOf(text),
     tokenMethod,
     text,
@@ -63,12 +64,6 @@ export function compose(
     layers,
     decisions,
   };
-}
-
-function textOf(layers: readonly Layer[]): string {
-  let text = '';
-  for (const layer of layers) text += layer.joinBefore + layer.text;
-  return text;
 }
 
 function decisionOf(
@@ -93,127 +88,78 @@ function factRecord(name: string, fact: Fact | undefined): FactRecord {
     : { name, known: false, reason: fact.reason, source: fact.source };
 }
 
-// Asked of every fragment of every composition, and the same for all compositions of an agent.
-const volatileByFacts = new WeakMap<Agent['facts'], ReadonlySet<string>>();
-
-function volatileFacts(facts: Agent['facts']): ReadonlySet<string> {
-  const known = volatileByFacts.get(facts);
-  if (known !== undefined) return known;
-  // Whatever a fragment reads is declared by then, variables of the environment too.
-  const names = new Set([...facts.values()].flatMap((fact) => (fact.volatile ? [fact.name] : [])));
-  volatileByFacts.set(facts, names);
-  return names;
-}
-
 // A condition that is known while every volatile fact is left unknown does not hang on any of them: that is the law of
-// conditions. A template or a function is not asked that closely.
-function isVolatile(
-  volatile: ReadonlySet<string>,
-  { when, template, render }: Fragment,
-  included: boolean,
-  stable: ReadFact,
-): boolean {
-  const hangs = (names: readonly string[]) => names.some((name) => volatile.has(name));
-  if (when !== null && hangs(when.facts) && when.evaluate(stable) === undefined) return true;
-  return included && (hangs(template?.facts ?? []) || hangs(render?.facts ?? []));
+// conditions.
+function isVolatile(planned: PlannedFragment, included: boolean, stable: ReadFact): boolean {
+  if (planned.volatileWhen && planned.fragment.when?.evaluate(stable) === undefined) return true;
+  return included && planned.volatileText;
 }
 
-/** Collects layers; the stable prefix is closed by the first thing that may differ in another session. */
-class Builder {
-  readonly layers: Layer[] = [];
-  stablePrefixBytes: number | undefined;
-  bytes = 0;
-  #tail = '';
-  readonly #join: Agent['join'];
-
-  constructor(join: Agent['join']) {
-    this.#join = join;
-  }
-
-  add(id: LayerId, text: string, fragments: readonly string[]): void {
-    if (text === '') return;
-    // Whatever a layer is made of: behind the last one there is to be no newline, and between two stands a blank line.
-    const kept = this.#join === 'bare' ? text.replace(/\n$/, '') : text;
-    const layer = layerOf(id, blankLineAfter(this.#tail), kept, fragments);
-    this.layers.push(layer);
-    this.bytes += layer.joinBefore.length + layer.bytes;
-    // Enough of the end to see a blank line, also where a layer is one newline long.
-    this.#tail = (this.#tail + layer.joinBefore + layer.text.slice(-3)).slice(-3);
-  }
-
-  /** Ends the stable prefix here, `more` being the text of the layer under way that still belongs to it. */
-  closeStable(more = ''): void {
-    if (this.stablePrefixBytes !== undefined) return;
-    const join = more === '' ? 0 : blankLineAfter(this.#tail).length;
-    this.stablePrefixBytes = this.bytes + join + Buffer.byteLength(more);
-  }
-}
-
-function layersOf(agent: Agent, situation: Situation, choices: readonly Choice[], read: ReadFact) {
-  const builder = new Builder(agent.join);
+function write(agent: Agent, situation: Situation, choices: readonly Choice[], read: ReadFact) {
+  const writer = new LayerWriter();
   for (const id of layerIds) {
     switch (id) {
       case 'governance':
       case 'memory':
       case 'session':
-        builder.closeStable();
-        builder.add(id, givenLayer(id, situation.texts), []);
+        writer.closeStable();
+        writer.write(id, given(id, agent, situation));
         break;
       case 'identity':
-        builder.add(id, givenLayer(id, situation.texts), []);
-        addFragments(builder, id, agent.join, choices, read);
+        writer.write(id, given(id, agent, situation));
+        writeFragments(writer, id, agent.join, choices, read);
         break;
       case 'skills':
-        addFragments(builder, id, agent.join, choices, read, indexOf(agent, situation, read));
+        writeFragments(writer, id, agent.join, choices, read);
+        writeIndex(writer, agent, situation, read);
         break;
       default:
-        addFragments(builder, id, agent.join, choices, read);
+        writeFragments(writer, id, agent.join, choices, read);
     }
   }
-  return { layers: builder.layers, stablePrefixBytes: builder.stablePrefixBytes ?? builder.bytes };
+  return writer.finish();
 }
 
-function addFragments(
-  builder: Builder,
+function given(id: Parameters<typeof givenLayer>[0], { join }: Agent, { texts }: Situation): string {
+  return ended(givenLayer(id, texts), join);
+}
+
+// Whatever a layer is made of: a bare text ends without a newline.
+function ended(text: string, join: Agent['join']): string {
+  return join === 'bare' ? text.replace(/\n$/, '') : text;
+}
+
+function writeFragments(
+  writer: LayerWriter,
   id: LayerId,
   join: Agent['join'],
   choices: readonly Choice[],
   read: ReadFact,
-  index: SkillIndex = noIndex,
 ): void {
-  const between = join !== 'verbatim' ? '\n\n' : '';
-  const parts: string[] = [];
+  const between = join === 'verbatim' ? '' : '\n\n';
   const fragments: string[] = [];
   for (const { fragment, included, volatile } of choices) {
     if (fragment.layer !== id) continue;
-    if (volatile) builder.closeStable(parts.join(between));
+    if (volatile) writer.closeStable();
     if (!included) continue;
     fragments.push(fragment.id);
-    const part = fragmentText(fragment, join, read);
-    if (part !== '') parts.push(part);
+    writer.write(id, fragmentText(fragment, join, read), between);
   }
-  const joined = parts.join(between);
-  const text = join === 'blocks' && joined !== '' ? `${joined}\n` : joined;
-  if (!index.stable) builder.closeStable(text);
-  builder.add(id, index.text === '' ? text : `${text}${blankLineAfter(text)}${index.text}\n`, fragments);
+  if (fragments.length > 0) writer.end(id, join === 'blocks' ? '\n' : '', fragments);
 }
 
-interface SkillIndex {
-  readonly text: string;
-  readonly stable: boolean;
-}
-
-const noIndex: SkillIndex = { text: '', stable: true };
-
-// Without the capability a model could not read any of them. What other sources than the agent's own folder offer may be
+// Without the capability a model could not read any skill. What other sources than the agent's own folder offer may be
 // another set in the next session.
-function indexOf(agent: Agent, { skills = [] }: Situation, read: ReadFact): SkillIndex {
-  if (skills.length === 0 || read('capability.skills') === false) return noIndex;
-  const tool = agent.tools.find(({ name }) => name === 'skill_read');
-  return {
-    text: skillIndex(skills, tool?.name ?? null),
-    stable: skills.every(({ origin }) => origin === 'agent'),
-  };
+function writeIndex(
+  writer: LayerWriter,
+  { join, tools }: Agent,
+  { skills = [] }: Situation,
+  read: ReadFact,
+): void {
+  if (skills.length === 0 || read('capability.skills') === false) return;
+  const tool = tools.find(({ name }) => name === 'skill_read');
+  if (skills.some(({ origin }) => origin !== 'agent')) writer.closeStable();
+  writer.write('skills', ended(`${skillIndex(skills, tool?.name ?? null)}\n`, join), writer.blankLine());
 }
 
 /** A fragment's own text as it stands in a composition; empty where it says nothing. */

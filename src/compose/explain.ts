@@ -1,4 +1,5 @@
 /** A composition shown: as plain text for people, and as the object that `--json` prints. */
+import { type Digest, sha256 } from '../digest.ts';
 import type { Composition, Decision, FactRecord, Layer } from '../protocol/composition.ts';
 import type { Agent } from './agent.ts';
 import { oneLine } from './outside-text.ts';
@@ -100,7 +101,9 @@ interface CompositionJson
     Composition,
     'agent' | 'digest' | 'bytes' | 'characters' | 'tokens' | 'tokenMethod' | 'text' | 'stablePrefixBytes'
   > {
-  readonly layers: readonly Pick<Layer, 'id' | 'title' | 'bytes' | 'tokens' | 'digest' | 'fragments'>[];
+  readonly layers: readonly (Pick<Layer, 'id' | 'title' | 'bytes' | 'tokens' | 'fragments'> & {
+    readonly digest: Digest;
+  })[];
   readonly decisions: readonly Decision[];
 }
 
@@ -114,12 +117,12 @@ export function compositionJson(composition: Composition): CompositionJson {
     tokenMethod: composition.tokenMethod,
     text: composition.text,
     stablePrefixBytes: composition.stablePrefixBytes,
-    layers: composition.layers.map(({ id, title, bytes, tokens, digest, fragments }) => ({
+    layers: composition.layers.map(({ id, title, text, bytes, tokens, fragments }) => ({
       id,
       title,
       bytes,
       tokens,
-      digest,
+      digest: sha256(text),
       fragments,
     })),
     decisions: composition.decisions.map(({ fragment, included, value, when, facts, replaced }) => ({

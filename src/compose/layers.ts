@@ -1,6 +1,4 @@
 /** Layers: their titles, how the texts given for a session are headed, and what stands between two layers. */
-
-import { sha256 } from '../digest.ts';
 import type { Layer, LayerId } from '../protocol/composition.ts';
 import { plainText } from './outside-text.ts';
 import { hasText, type SessionTexts } from './situation.ts';
@@ -69,21 +67,8 @@ function isHalf(unit: number, first: number): boolean {
   return unit >= first && unit < first + 0x400;
 }
 
-/** A layer with its sizes and digest. Hashing costs more than the rest of composing: the digest is made when it is read. */
+/** A layer with its sizes. */
 export function layerOf(id: LayerId, joinBefore: string, text: string, fragments: readonly string[]): Layer {
   const { bytes, tokens } = sizesOf(text);
-  let digest: string | undefined;
-  return {
-    id,
-    title: layerTitles[id],
-    joinBefore,
-    text,
-    bytes,
-    tokens,
-    get digest() {
-      digest ??= sha256(text);
-      return digest;
-    },
-    fragments,
-  };
+  return { id, title: layerTitles[id], joinBefore, text, bytes, tokens, fragments };
 }

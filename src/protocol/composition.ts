@@ -39,8 +39,6 @@ export interface Layer {
   readonly bytes: number;
   /** An estimate by the composition's `tokenMethod`. */
   readonly tokens: number;
-  /** SHA-256 of `text`. */
-  readonly digest: string;
   readonly fragments: readonly string[];
 }
 

@@ -93,7 +93,11 @@ function pinOf(agent: Agent, situation: Situation, composition: Composition, fil
     bytes: composition.bytes,
     tokens: composition.tokens,
     facts: factsUsed(agent, situation),
-    layers: composition.layers.map((layer) => ({ id: layer.id, sha256: layer.digest, bytes: layer.bytes })),
+    layers: composition.layers.map((layer) => ({
+      id: layer.id,
+      sha256: sha256(layer.text),
+      bytes: layer.bytes,
+    })),
     fragments: spans.flatMap(({ fragment: id, text }) => {
       const fragment = id === null ? undefined : agent.fragments.get(id);
       if (fragment === undefined) return [];
