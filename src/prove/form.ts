@@ -189,6 +189,12 @@ export const experimentSchema = z.strictObject({
     .optional()
     .describe("Codes of what was nobody's answer, and the share of lost pairs above which nothing is said."),
   grader,
+  approvals: z
+    .enum(['deny', 'grant'])
+    .optional()
+    .describe(
+      'What our own harness is answered, in both arms, for a call that needs a person: deny by default.',
+    ),
   canaries: z
     .array(text.min(8, 'at least 8 characters'))
     .optional()

@@ -52,7 +52,17 @@ export function notRegistered(): ProveError {
 }
 
 /** What a trial is made of. Where it changes, trials before and after are none of one experiment. */
-const ofTrials = ['arms', 'seed', 'modelSeen', 'server', 'budget', 'horizonMs', 'build', 'canaries'];
+const ofTrials = [
+  'arms',
+  'seed',
+  'modelSeen',
+  'server',
+  'budget',
+  'horizonMs',
+  'build',
+  'approvals',
+  'canaries',
+];
 
 function deviationOf(
   state: ExperimentState,

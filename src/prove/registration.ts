@@ -73,6 +73,8 @@ export interface Registration {
   readonly stopping: 'all-trials';
   readonly errors: { readonly outage: readonly string[]; readonly limit: number };
   readonly grader: { readonly kind: string; readonly options: Json; readonly digest: Digest };
+  /** What calls that need a person are answered. */
+  readonly approvals: 'deny' | 'grant';
   /** Digests alone: a canary that stood here would itself be found. */
   readonly canaries: readonly Digest[];
   readonly notVerified: readonly string[];
@@ -172,6 +174,7 @@ export async function registrationOf(
     stopping: written.stopping,
     errors: { outage: written.errors?.outage ?? usualOutages, limit: written.errors?.limit ?? usualLimit },
     grader: { kind: grader.kind, options: graderOptions(written.grader), digest: grader.digest },
+    approvals: written.approvals ?? 'deny',
     canaries: (written.canaries ?? []).map((canary) => sha256(canary)),
     notVerified: written.notVerified ?? [],
     assume: written.assume === undefined ? null : plain(written.assume as Assume),

@@ -24,7 +24,10 @@ export interface ServerFlags extends OutsideFlags {
   readonly trust?: true | undefined;
 }
 
-type Asked = Pick<StartRequest, 'composition' | 'capabilities' | 'limits' | 'task' | 'origin' | 'signal'>;
+type Asked = Pick<
+  StartRequest,
+  'composition' | 'capabilities' | 'limits' | 'task' | 'origin' | 'signal' | 'ask'
+>;
 
 /** What runs trials: on the native harness, or on the agent program that the arm names. */
 export function executorOf(
@@ -65,7 +68,10 @@ export function executorOf(
       situation: {},
     };
     const consent = { agent: key, trust: flags.trust === true, quiet: true, capabilities };
-    return start(context, store, origin, consent, asked(origin));
+    return start(context, store, origin, consent, {
+      ...asked(origin),
+      ...(written.approvals === 'grant' ? { ask: granted } : {}),
+    });
   };
 }
 
@@ -138,6 +144,12 @@ async function startOutside(
   }
 }
 
+const granted: NonNullable<StartRequest['ask']> = async () => ({
+  decision: 'approved',
+  by: 'the registration',
+  reason: 'approvals: grant',
+});
+
 async function start(
   context: Context,
   store: Store,
@@ -154,8 +166,8 @@ async function start(
       store: openLedger({ store, secrets: parts.secrets }),
       clock: context.clock,
       holder: thisHolder(context.clock),
-      // Nobody is asked: a person who answers would be a part of the arm.
-      approve: 'deny',
+      // No person is asked, who would be a part of the arm: the answer is registered.
+      approve: asked.ask === undefined ? 'deny' : 'ask',
     });
   } finally {
     await parts.close();
