@@ -162,7 +162,15 @@ describe('each trial', () => {
       trials += 1;
       return { modelSeen: trials % 2 === 1 ? 'scripted-1' : 'scripted-2' };
     };
-    await one.run(tell, { limits: { concurrency: 4 } });
+    // The trial that ends first is graded longest, so that others have their lines before it.
+    const { grader } = one.opened;
+    let grades = 0;
+    const grade: typeof grader.grade = async (input) => {
+      grades += 1;
+      if (grades === 1) await new Promise((resolve) => setTimeout(resolve, 200));
+      return grader.grade(input);
+    };
+    await one.run(tell, { limits: { concurrency: 4 }, grader: { ...grader, grade } });
     const made = await report(one);
     const seen = made.trials.map(({ modelsSeen, outcome }) => [
       modelsSeen[0] === made.trials[0]?.modelsSeen[0],
