@@ -14,7 +14,7 @@ export async function measure(options, quick) {
   const [first, ...others] = statesOf(adapter.name);
   const from = performance.now();
   const report = await verifyHarness({ ...options, ...first, depth: quick ? 'short' : 'full' });
-  const ends = await behaviour({ ...options, model: first.model, version: report.version }, quick);
+  const ends = await behaviour({ ...options, ...first, version: report.version }, quick);
   const known = report.intents.flatMap(({ cells }) => cells);
   const families = [];
   for (const state of quick ? [] : others) families.push(await measureState(options, state, known));

@@ -147,6 +147,25 @@ test('one intent alone, logged in: every text, and no key is given', async () =>
   expect(others).toEqual([]);
 }, 60_000);
 
+test.each(['model_choice', 'complexity_score'])(
+  'who asks for a %s is answered in that form',
+  async (asked) => {
+    const { argv } = (await stageFor('honest')).plan({ intent: 'replace', text: plain.text });
+    const answer = await fetch(`${argv[argv.indexOf('--base') + 1]}/v1/messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': 'k' },
+      body: JSON.stringify({
+        model: 'fake-1',
+        max_tokens: 9,
+        system: `Answer with "${asked}" alone.`,
+        messages: [{ role: 'user', content: 'Hello.' }],
+      }),
+    });
+    const { content } = (await answer.json()) as { content: readonly [{ text: string }] };
+    expect(JSON.parse(content[0].text)).toHaveProperty(asked);
+  },
+);
+
 const allTraits = [
   ...[
     'empty',
