@@ -80,7 +80,7 @@ test.each([
   expect(stderr).toContain(`error ${code}: `);
 });
 
-test('what ships says of an agent by its command that it ignores the text; a longer command is another agent', async () => {
+test('what ships says of an agent by its command that it ignores the text; another command is another agent', async () => {
   const version = '#!/bin/sh\necho 0.61.0\n';
   await writeFiles(cwd, { gemini: version });
   await chmod(join(cwd, 'gemini'), 0o755);
@@ -94,7 +94,8 @@ test('what ships says of an agent by its command that it ignores the text; a lon
   const { error } = JSON.parse((await run('--acp')).stdout);
   expect(error.code).toBe('deliver.not-delivered');
   expect(error.message).toContain('(measured on gemini --acp 0.61.0, ');
-  expect(JSON.parse((await run('--acp', '--debug')).stdout).error.code).toBe('deliver.unmeasured');
+  for (const words of [['--acp', '--debug'], []])
+    expect(JSON.parse((await run(...words)).stdout).error.code).toBe('deliver.unmeasured');
 });
 
 test('without --bin there is no agent to measure, and that is said', async () => {
