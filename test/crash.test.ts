@@ -25,7 +25,7 @@ test(`${whole ? 'killed at every point' : '50 kills'}`, async () => {
   if (whole) {
     const text = JSON.stringify({ seed, node: process.version, seconds, ...report }, null, 2);
     writeFileSync('docs/evidence/crash-campaign.json', `${text}\n`);
-    writeFileSync('docs/evidence/crash-campaign.log', `${lines.join('\n')}\n`);
+    writeFileSync('docs/evidence/crash-campaign-kills.txt', `${lines.join('\n')}\n`);
   }
   expect(report.faults).toEqual([]);
   expect(report).toMatchObject({

@@ -11,7 +11,7 @@ import { memoryStore } from '../src/ledger/stores/memory.ts';
 import { sqliteStore } from '../src/ledger/stores/sqlite.ts';
 import { defineTool } from '../src/native/tool/define-tool.ts';
 import type { Tool } from '../src/native/tool/tool.ts';
-import type { EventBody } from '../src/protocol/events.ts';
+import type { EventBodies, EventBody } from '../src/protocol/events.ts';
 import type { Ticket } from '../src/protocol/ticket.ts';
 import { answerTicket } from '../src/run/decide.ts';
 import { forgetSession } from '../src/run/forget.ts';
@@ -154,7 +154,7 @@ describe.each(['memory', 'sqlite'])('forgetting a session of the %s store', (kin
     ...{ id: 't', turn: 2, position: 1, tool: 'send', capability: 'c', arguments: '{}', fingerprint: 'f' },
     digest: 'd',
   };
-  const dispatch = {
+  const dispatch: EventBodies['effect-dispatch'] & { readonly type: 'effect-dispatch' } = {
     ...{ type: 'effect-dispatch', turn: 1, position: 1, tool: 'book', access: 'write', repeat: 'once' },
     ...{ key: 'k', fingerprint: 'f', call: 'c', attempt: 1, ticket: null },
     lineage: { mode: 'initial', parent: null },

@@ -35,7 +35,7 @@ export function childPrograms(): ChildPrograms {
   writeFileSync(join(root, 'package.json'), '{"type":"module"}');
   for (const path of readdirSync('src', { recursive: true, encoding: 'utf8' })) {
     if (
-      !/^(errors|clock|digest|protocol\/.*|ledger\/.*|effects\/.*)\.ts$/.test(path) ||
+      !/^(errors|error-graph|clock|digest|protocol\/.*|ledger\/.*|effects\/.*)\.ts$/.test(path) ||
       path.endsWith('.test.ts')
     )
       continue;

@@ -42,7 +42,7 @@ try {
   }
   await store.close();
 } catch (error) {
-  writeSync(2, error instanceof LedgerError ? `${error.code}\n` : `${error}\n`);
+  writeSync(2, error instanceof LedgerError ? `${error.code} ${error.next}\n` : `${error}\n`);
   await store.close();
   process.exitCode = 1;
 }

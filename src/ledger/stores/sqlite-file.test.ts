@@ -205,7 +205,10 @@ test('damage that shows only in use is a typed error', async () => {
   bytes.fill(0xff, 4096 * 12);
   writeFileSync(path, bytes);
   const store = sqliteStore({ path });
-  await expect(store.events('run_a')).rejects.toMatchObject({ name: 'LedgerError', code: 'ledger.damaged' });
+  await expect(store.events('run_a')).rejects.toMatchObject({
+    ...{ name: 'LedgerError', code: 'ledger.damaged' },
+    next: expect.stringContaining('restore a copy'),
+  });
   await store.close();
 });
 

@@ -174,7 +174,10 @@ describe('no room', () => {
     const end = spawnSync('unshare', ['-Urm', 'sh', '-c', script, small, path, file, ...words], {
       encoding: 'utf8',
     });
-    expect([end.status, end.stderr]).toEqual([1, 'ledger.disk-full\n']);
+    expect([end.status, end.stderr]).toEqual([
+      1,
+      'ledger.disk-full Free space on that disk, then resume the run.\n',
+    ]);
     path = copy;
     const events = await eventsOf('run_a');
     expect(events.map(({ seq }) => seq)).toEqual(end.stdout.trim().split('\n').map(Number));
@@ -193,7 +196,9 @@ describe('no room', () => {
     } catch (error) {
       expect(error).toMatchObject({
         status: 1,
-        stderr: expect.stringMatching(/^ledger\.(store-failed|disk-full)\n$/),
+        stderr: expect.stringMatching(
+          /^ledger\.(store-failed Check the disk|disk-full Free space on that disk), then resume the run\.\n$/,
+        ),
       });
       output = String(Reflect.get(Object(error), 'stdout'));
     }
