@@ -51,6 +51,8 @@ export class Catalogue {
   readonly #units: Unit[] = [];
   readonly #numbers = new Map<string, number>();
   #ordered: Int32Array | undefined;
+  /** Where each unit, by its number, stands in that order. */
+  #places: Int32Array | undefined;
   #digest: Digest | undefined;
   #scores = new Float64Array(0);
 
@@ -147,6 +149,27 @@ export class Catalogue {
     return this.#ordered;
   }
 
+  /** A list of what holds units, each once, in the order of their ids. */
+  inOrder<Holder extends { readonly unit: Unit }>(holders: readonly Holder[]): Holder[] {
+    if (this.#places === undefined) {
+      const places = new Int32Array(this.size);
+      for (const [place, number] of this.ordered().entries()) places[number] = place;
+      this.#places = places;
+    }
+    // The place of the id and the place in the list as one number: sorting those compares no texts.
+    const placed = new Float64Array(holders.length);
+    for (let i = 0; i < holders.length; i += 1) {
+      const place = this.#places[this.#numbers.get(holders[i]?.unit.id ?? '') ?? 0] ?? 0;
+      placed[i] = place * holders.length + i;
+    }
+    const sorted: Holder[] = [];
+    for (const at of placed.sort()) {
+      const holder = holders[at % holders.length];
+      if (holder !== undefined) sorted.push(holder);
+    }
+    return sorted;
+  }
+
   numberOf(id: string): number | undefined {
     return this.#numbers.get(id);
   }
@@ -176,6 +199,7 @@ export class Catalogue {
     this.ids.push(unit.id);
     this.#numbers.set(unit.id, number);
     this.#ordered = undefined;
+    this.#places = undefined;
     this.#digest = undefined;
   }
 

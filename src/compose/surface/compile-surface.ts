@@ -68,7 +68,7 @@ export function compileSurface(catalogue: Catalogue, request: SurfaceRequest): S
   const choice = choose(found.ranked, catalogue, judge);
   const { packed, pending, tokens } = pack(choice, checked.budgetTokens);
   const rejected = new Map([...found.rejected, ...choice.rejected]);
-  const active = packed.map(activeUnit).sort(byUnit);
+  const active = catalogue.inOrder(packed).map(activeUnit);
   const digest = catalogue.digest();
   return {
     fingerprint: sha256(JSON.stringify([rules, digest, checked])),

@@ -29,40 +29,60 @@ export interface Packing {
  * depth. What is left then buys the more useful forms, best unit first. Throws `compose.surface-too-large` if the mandatory
  * units alone do not fit.
  */
-export function pack({ roots, chosen }: Choice, budgetTokens: number | null): Packing {
+export function pack(choice: Choice, budgetTokens: number | null): Packing {
   const limit = budgetTokens ?? Number.POSITIVE_INFINITY;
-  const shown = new Map<string, SizedVariant>();
+  const least = choice.chosen.reduce((sum, { unit }) => sum + unit.smallest.tokens, 0);
+  const { shown, pending, tokens: taken } = least <= limit ? allOf(least) : admit(choice, limit);
+  let tokens = taken;
+  const packed: Packed[] = [];
+  for (const { unit, score } of choice.chosen) {
+    if (shown !== 'all' && !shown.has(unit)) continue;
+    const variant = unit.variants.length === 1 ? unit.smallest : mostUseful(unit, limit - tokens);
+    tokens += variant.tokens - unit.smallest.tokens;
+    packed.push({ unit, score, variant });
+  }
+  return { packed, pending, tokens };
+}
+
+/** The most useful form of a unit that stands in its smallest one and may grow by `leftTokens`. */
+function mostUseful({ variants, smallest }: Unit, leftTokens: number): SizedVariant {
+  return variants.find((one) => one.tokens <= leftTokens + smallest.tokens) ?? smallest;
+}
+
+interface Admitted {
+  readonly shown: ReadonlySet<Unit> | 'all';
+  readonly pending: readonly Pending[];
+  /** Of what is shown in its smallest forms. */
+  readonly tokens: number;
+}
+
+// By far the commonest case, and nothing in it has to be weighed.
+function allOf(tokens: number): Admitted {
+  return { shown: 'all', pending: [], tokens };
+}
+
+function admit({ roots, chosen }: Choice, limit: number): Admitted {
+  const shown = new Set<Unit>();
   let tokens = 0;
   const add = (unit: Unit) => {
-    if (shown.has(unit.id)) return;
-    const variant = smallestOf(unit);
-    shown.set(unit.id, variant);
-    tokens += variant.tokens;
+    if (shown.has(unit)) return;
+    shown.add(unit);
+    tokens += unit.smallest.tokens;
   };
   for (const { unit } of chosen) if (unit.mandatory) for (const needed of needsOf(unit, chosen)) add(needed);
   if (tokens > limit) throw tooLarge(shown, tokens, limit);
-  const pending = new Map<string, Pending>();
+  const pending = new Map<Unit, Pending>();
   for (const { unit: root, closure } of roots) {
     let cost = 0;
-    for (const unit of closure) if (!shown.has(unit.id)) cost += smallestOf(unit).tokens;
+    for (const unit of closure) if (!shown.has(unit)) cost += unit.smallest.tokens;
     const fits = tokens + cost <= limit;
     for (const unit of closure) {
       if (fits) add(unit);
-      else if (!shown.has(unit.id) && !pending.has(unit.id))
-        pending.set(unit.id, { unit: unit.id, root: root.id, tokens: cost, leftTokens: limit - tokens });
+      else if (!shown.has(unit) && !pending.has(unit))
+        pending.set(unit, { unit: unit.id, root: root.id, tokens: cost, leftTokens: limit - tokens });
     }
   }
-  const packed: Packed[] = [];
-  for (const { unit, score } of chosen) {
-    const smallest = shown.get(unit.id);
-    if (smallest === undefined) continue;
-    pending.delete(unit.id);
-    const free = limit - tokens + smallest.tokens;
-    const variant = unit.variants.find((one) => one.tokens <= free) ?? smallest;
-    tokens += variant.tokens - smallest.tokens;
-    packed.push({ unit, score, variant });
-  }
-  return { packed, pending: [...pending.values()], tokens };
+  return { shown, pending: [...pending].flatMap(([unit, one]) => (shown.has(unit) ? [] : [one])), tokens };
 }
 
 function needsOf(root: Unit, chosen: readonly Ranked[]): ReadonlySet<Unit> {
@@ -77,15 +97,8 @@ function needsOf(root: Unit, chosen: readonly Ranked[]): ReadonlySet<Unit> {
   return needs;
 }
 
-function smallestOf({ variants }: Unit): SizedVariant {
-  const [only] = variants;
-  if (only !== undefined && variants.length === 1) return only;
-  // The most useful comes first, so it wins among equals.
-  return variants.reduce((least, one) => (one.tokens < least.tokens ? one : least));
-}
-
-function tooLarge(shown: ReadonlyMap<string, SizedVariant>, tokens: number, limit: number): ComposeError {
-  const units = [...shown].map(([unit, variant]) => ({ unit, tokens: variant.tokens }));
+function tooLarge(shown: ReadonlySet<Unit>, tokens: number, limit: number): ComposeError {
+  const units = [...shown].map(({ id, smallest }) => ({ unit: id, tokens: smallest.tokens }));
   const listed = units.map((one) => `${one.unit} ${one.tokens}`).join(', ');
   return new ComposeError(
     'compose.surface-too-large',

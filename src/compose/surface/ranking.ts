@@ -182,17 +182,20 @@ export function topOf(documents: readonly number[], scores: Float64Array, limit:
   if (documents.length <= 2 * limit)
     return documents.toSorted((a, b) => scoreOf(b) - scoreOf(a)).slice(0, limit);
   const top: number[] = [];
-  let lowest = Number.NEGATIVE_INFINITY;
+  // The scores beside them: each is compared many times.
+  const topScores = new Float64Array(limit);
+  let filled = 0;
   for (const document of documents) {
-    const score = scoreOf(document);
-    if (top.length === limit) {
-      if (score <= lowest) continue;
-      top.pop();
+    const score = scores[document] ?? 0;
+    if (filled < limit) filled += 1;
+    else if (score <= (topScores[limit - 1] ?? 0)) continue;
+    let place = filled - 1;
+    for (; place > 0 && (topScores[place - 1] ?? 0) < score; place -= 1) {
+      top[place] = top[place - 1] ?? 0;
+      topScores[place] = topScores[place - 1] ?? 0;
     }
-    let place = top.length;
-    for (; place > 0 && scoreOf(top[place - 1]) < score; place -= 1) top[place] = top[place - 1] ?? 0;
     top[place] = document;
-    if (top.length === limit) lowest = scoreOf(top[limit - 1]);
+    topScores[place] = score;
   }
   return top;
 }

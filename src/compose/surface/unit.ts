@@ -83,6 +83,8 @@ export interface Unit
   readonly schema: ToolSchema | null;
   /** The most useful first. */
   readonly variants: readonly SizedVariant[];
+  /** That of the fewest tokens, the more useful one of two. */
+  readonly smallest: SizedVariant;
   /** SHA-256 over all of the definition; equal digests are equal definitions. */
   readonly digest: string;
 }
@@ -164,7 +166,12 @@ export function unitOf(definition: UnitDefinition): Unit {
   };
   // The fields stand in one order and each list is sorted, so the plain JSON text is already the one of this definition. The
   // keys of a schema keep their order, because it is part of what the model reads.
-  return freeze({ id: unitId(kind, name, server), ...checked, digest: sha256(JSON.stringify(checked)) });
+  return freeze({
+    id: unitId(kind, name, server),
+    ...checked,
+    smallest: checked.variants.reduce((least, one) => (one.tokens < least.tokens ? one : least)),
+    digest: sha256(JSON.stringify(checked)),
+  });
 }
 
 /** `tool:sql_query`; for the MCP kinds `mcp_tool:github/create_issue`. */
