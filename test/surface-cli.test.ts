@@ -77,11 +77,13 @@ test('what fits is shown whole; a small budget lets the task choose; a flag take
 
 test('compose --explain says what of its tools an agent would show, and starts no server', async () => {
   const explained = async () => (await call(['compose', 'a', '--explain'], { cwd: home })).stdout;
+  await writeFiles(home, { 'a/agent.yaml': yaml('').replace("mjs'] }", "mjs'], reads: [look] }") });
   expect(await explained()).toContain(
     [
       'TOOLS',
       '  in   project_read · listed',
-      '  in   server s · a run chooses from its tools (compiled): writ runs show RUN --surface',
+      '  ?    mcp_tool look of s · named in reads; unknown until the server is asked',
+      '  ?    mcp_tool * of s · unknown: the server is not asked here; a run asks it and chooses from its tools (compiled): writ runs show RUN --surface',
       '',
     ].join('\n'),
   );

@@ -1,24 +1,35 @@
 /** What of an agent's tools a session shows, as lines for people, as far as it can be told while nothing runs. */
-import type { Agent } from './agent.ts';
+import type { Agent, McpServer } from './agent.ts';
+import type { ReadFact } from './conditions.ts';
 import { capabilityFact, toolName } from './facts.ts';
 import { factReader, type Situation } from './situation.ts';
 
 /** Empty for an agent without tools and servers. */
 export function explainTools(agent: Agent, { facts }: Pick<Situation, 'facts'>): string {
   const read = factReader(facts);
-  const { mode, tokens } = agent.surface;
   const lines = [
     ...agent.tools.map(({ name }) => `  ${toolLine(agent, name, read)}`),
-    ...[...agent.mcp.keys()].map((server) =>
-      read(capabilityFact(`mcp.${server}`)) === false
-        ? `  out  server ${server} · the capability 'mcp.${server}' is not held`
-        : `  in   server ${server} · a run chooses from its tools (${mode}${tokens === null ? '' : `, at most ${tokens} tokens`}): writ runs show RUN --surface`,
-    ),
+    ...[...agent.mcp].flatMap(([name, server]) => serverLines(agent, name, server, read)),
   ];
   return lines.length === 0 ? '' : `\nTOOLS\n${lines.join('\n')}\n`;
 }
 
-function toolLine(agent: Agent, name: string, read: ReturnType<typeof factReader>): string {
+// Which tools a server has, only the server knows. Those that the agent names itself are units as well, and no surer: a server
+// may have none of that name.
+function serverLines(agent: Agent, name: string, server: McpServer, read: ReadFact): string[] {
+  if (read(capabilityFact(`mcp.${name}`)) === false)
+    return [`  out  server ${name} · the capability 'mcp.${name}' is not held`];
+  const { mode, tokens } = agent.surface;
+  const how = `${mode}${tokens === null ? '' : `, at most ${tokens} tokens`}`;
+  return [
+    ...(server.reads ?? []).map(
+      (tool) => `  ?    mcp_tool ${tool} of ${name} · named in reads; unknown until the server is asked`,
+    ),
+    `  ?    mcp_tool * of ${name} · unknown: the server is not asked here; a run asks it and chooses from its tools (${how}): writ runs show RUN --surface`,
+  ];
+}
+
+function toolLine(agent: Agent, name: string, read: ReadFact): string {
   const offer = agent.toolOffers.get(toolName(name));
   if (offer === undefined || !('capability' in offer))
     return `in   ${name} · listed, if the capability that its file asks for is held`;
