@@ -126,11 +126,16 @@ describe('the index', () => {
     expect(text).not.toMatch(/skill_read|About b/);
   });
 
-  test('follows fragments of its layer in both joins', async () => {
+  test('follows fragments of its layer in every join; a bare text ends without a newline', async () => {
     const more = { ...files, 'instructions/a.md': '---\nlayer: skills\n---\nFirst this.\n' };
-    for (const join of ['blocks', 'verbatim']) {
+    for (const [join, ending] of [
+      ['blocks', '\n'],
+      ['verbatim', '\n'],
+      ['bare', ''],
+    ]) {
       const { layers } = await composed(`join: ${join}\nskills: [a]\n${on}`, more);
-      expect(layers[0]?.text).toMatch(/^First this\.\n\n# Skills\n[\s\S]*- a: About a\.\n$/);
+      expect(layers[0]?.text).toMatch(/^First this\.\n\n# Skills\n/);
+      expect(layers[0]?.text.split('- a: About a.')[1]).toBe(ending);
     }
   });
 

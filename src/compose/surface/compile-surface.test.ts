@@ -166,6 +166,15 @@ describe('the candidate limit', () => {
   });
 });
 
+test('a catalogue that grew between surfaces compiles as one that was made at once', () => {
+  const units = ['m', 'z', 'a', 'k'].map((name, priority) => tool(name, { priority }));
+  const growing = openCatalogue(units.slice(0, 2));
+  const request = { task: '', capabilities: [], mode: 'all_tools' } as const;
+  compileSurface(growing, request);
+  for (const unit of units.slice(2)) growing.register(unit);
+  expect(compileSurface(growing, request)).toEqual(compileSurface(openCatalogue(units), request));
+});
+
 describe('recompiling', () => {
   const units = [
     tool('query', { triggers: [on('need', 'rows')] }),
