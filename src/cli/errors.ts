@@ -29,6 +29,10 @@ export const cliErrors = {
     about: 'An agent would run code of its folder that nobody accepted on this machine.',
   },
   'cli.trust-unreadable': { kind: 'refused', about: 'What was accepted on this machine cannot be told.' },
+  'cli.foreign-ledger': {
+    kind: 'refused',
+    about: 'A run of a ledger in a workspace would go on that was not made by this user on this machine.',
+  },
   'cli.tools-unreadable': { kind: 'refused', about: 'The tools/ of an agent hold what is no regular file.' },
   'cli.bad-tool': { kind: 'input', about: 'A file of tools/ does not make the tools it should.' },
   'cli.unknown-capability': { kind: 'input', about: 'An agent holds a capability that no tool has.' },

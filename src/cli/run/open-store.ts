@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { WritError } from '../../errors.ts';
-import { ledgerPath } from '../../ledger/locate.ts';
+import { type LedgerPlace, ledgerPath } from '../../ledger/locate.ts';
 import type { Store } from '../../ledger/store.ts';
 import type { Context } from '../context.ts';
+import { noteOwn } from './own-ledger.ts';
 
 export interface LedgerFlags {
   readonly ledger?: string | undefined;
@@ -13,8 +14,12 @@ export interface LedgerFlags {
 export interface OpenedStore {
   readonly store: Store;
   readonly path: string;
+  /** How it was found. */
+  readonly source: LedgerPlace['source'];
   /** `writ runs show RUN`, and where the ledger is if the command would not find it by itself. */
   commandFor(...words: readonly string[]): string;
+  /** The same, with the ledger named in any case. */
+  nameLedger(...words: readonly string[]): string;
 }
 
 /** The ledger for a workspace: it is made if there is none. The caller closes it. */
@@ -23,9 +28,15 @@ export async function openStore(
   flags: LedgerFlags,
   workspace = context.cwd,
 ): Promise<OpenedStore> {
-  const path = placeOf(context, flags, workspace);
-  const { sqliteStore } = await import('../../ledger/stores/sqlite.ts');
-  return opened(context, path, sqliteStore({ path, clock: context.clock }));
+  const place = placeOf(context, flags, workspace);
+  const store = await openFile(context, place.path);
+  try {
+    if (place.source !== 'user') await noteOwn(context, store);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return opened(context, place, store);
 }
 
 /** The same for a command about what is recorded: where there is no ledger, an empty one stands in and nothing is made. */
@@ -34,10 +45,10 @@ export async function openStoreToRead(
   flags: LedgerFlags,
   workspace = context.cwd,
 ): Promise<OpenedStore> {
-  const path = placeOf(context, flags, workspace);
-  if (existsSync(path)) return openStore(context, flags, workspace);
+  const place = placeOf(context, flags, workspace);
+  if (existsSync(place.path)) return opened(context, place, await openFile(context, place.path));
   const { memoryStore } = await import('../../ledger/stores/memory.ts');
-  return opened(context, path, memoryStore({ clock: context.clock }));
+  return opened(context, place, memoryStore({ clock: context.clock }));
 }
 
 /** The same for a command that changes nothing: a ledger that may not be written can be looked at all the same. */
@@ -46,23 +57,32 @@ export async function openStoreToLook(context: Context, flags: LedgerFlags): Pro
     return await openStoreToRead(context, flags);
   } catch (error) {
     if (!(error instanceof WritError) || error.code !== 'ledger.unwritable') throw error;
-    const path = placeOf(context, flags, context.cwd);
-    const { sqliteStore } = await import('../../ledger/stores/sqlite.ts');
-    return opened(context, path, sqliteStore({ path, clock: context.clock, readOnly: true }));
+    const place = placeOf(context, flags, context.cwd);
+    return opened(context, place, await openFile(context, place.path, { readOnly: true }));
   }
 }
 
-function placeOf(context: Context, { ledger }: LedgerFlags, workspace: string): string {
+async function openFile(
+  { clock }: Context,
+  path: string,
+  more: { readonly readOnly?: true } = {},
+): Promise<Store> {
+  const { sqliteStore } = await import('../../ledger/stores/sqlite.ts');
+  return sqliteStore({ path, clock, ...more });
+}
+
+function placeOf(context: Context, { ledger }: LedgerFlags, workspace: string): LedgerPlace {
   // `join` keeps a slash at the end, which says that a folder is meant; an empty path is for the ledger to refuse.
   const given =
     ledger === undefined || ledger === '' || isAbsolute(ledger) ? ledger : join(context.cwd, ledger);
-  return ledgerPath({ given, workspace, env: context.env }).path;
+  return ledgerPath({ given, workspace, env: context.env });
 }
 
-function opened(context: Context, path: string, store: Store): OpenedStore {
-  const found = placeOf(context, {}, context.cwd) === path;
-  const where = found ? '' : ` --ledger ${shellWord(path)}`;
-  return { store, path, commandFor: (...words) => `writ ${words.join(' ')}${where}` };
+function opened(context: Context, { path, source }: LedgerPlace, store: Store): OpenedStore {
+  const found = placeOf(context, {}, context.cwd).path === path;
+  const named = (...words: readonly string[]) => `writ ${words.join(' ')} --ledger ${shellWord(path)}`;
+  const commandFor = found ? (...words: readonly string[]) => `writ ${words.join(' ')}` : named;
+  return { store, path, source, commandFor, nameLedger: named };
 }
 
 /** A word that a POSIX shell reads as it is. */

@@ -27,15 +27,23 @@ export async function runOutside(
   const limits = overlayLimits(composed.agent.budget, flags.budget);
   const { origin, unused } = await describe(context, composed, flags, task);
   await mustBeTrustedToo(context, composed, flags);
-  const [{ openOutside }, { originRecord }, { openStore }, { inSeat }, { startRun }, { checkGuarantees }] =
-    await Promise.all([
-      import('./outside-parts.ts'),
-      import('./origin.ts'),
-      import('./open-store.ts'),
-      import('./run-seat.ts'),
-      import('../../run/run.ts'),
-      import('../../run/guarantees.ts'),
-    ]);
+  const [
+    { openOutside },
+    { originRecord },
+    { openStore },
+    { mustBeOwn },
+    { inSeat },
+    { startRun },
+    { checkGuarantees },
+  ] = await Promise.all([
+    import('./outside-parts.ts'),
+    import('./origin.ts'),
+    import('./open-store.ts'),
+    import('./own-ledger.ts'),
+    import('./run-seat.ts'),
+    import('../../run/run.ts'),
+    import('../../run/guarantees.ts'),
+  ]);
   const parts = await openOutside(
     context,
     origin,
@@ -47,6 +55,7 @@ export async function runOutside(
   const notices = [...parts.notices, ...unused];
   const opened = await openStore(context, flags, composed.workspace);
   try {
+    if (flags.session !== undefined) await mustBeOwn(context, opened, 'run', '…', '--session', flags.session);
     return await inSeat(context, opened, { ...parts, notices }, flags, (seat) =>
       startRun({
         ...seat,

@@ -155,6 +155,7 @@ export async function runNative(
     { openHarness },
     { originRecord },
     { openStore },
+    { mustBeOwn },
     { inSeat },
     { startRun },
   ] = await Promise.all([
@@ -163,6 +164,7 @@ export async function runNative(
     import('./harness-parts.ts'),
     import('./origin.ts'),
     import('./open-store.ts'),
+    import('./own-ledger.ts'),
     import('./run-seat.ts'),
     import('../../run/run.ts'),
   ]);
@@ -184,6 +186,8 @@ export async function runNative(
   try {
     const opened = await openStore(context, flags, composed.workspace);
     try {
+      if (flags.session !== undefined)
+        await mustBeOwn(context, opened, 'run', '…', '--session', flags.session);
       return await inSeat(context, opened, parts, flags, (seat) =>
         startRun({
           ...seat,

@@ -16,6 +16,7 @@ import type { RunResult } from '../../protocol/outcome.ts';
 import { resumeRun, startRun } from '../../run/run.ts';
 import { agentFolder, type CallOptions, call } from '../call.cases.ts';
 import { type Origin, originRecord } from '../run/origin.ts';
+import { noteOwn } from '../run/own-ledger.ts';
 
 let cwd: string;
 beforeEach(async () => {
@@ -59,6 +60,7 @@ async function program(
     },
   });
   const file = sqliteStore({ path: join(cwd, '.writ/ledger.sqlite') });
+  await noteOwn({ env: { HOME: cwd } }, file);
   let dead = false;
   const store: Store = {
     ...file,

@@ -10,6 +10,7 @@ import { errorText } from '../report-error.ts';
 import { overlayLimits } from '../run/limits.ts';
 import { type LedgerFlags, type OpenedStore, openStoreToRead } from '../run/open-store.ts';
 import type { AnyOrigin } from '../run/origin.ts';
+import { mustBeOwn } from '../run/own-ledger.ts';
 import { approveOption, inSeat, type SeatFlags, trustOption } from '../run/run-seat.ts';
 import { visible } from '../view/visible.ts';
 import { findRun, ledgerWords, runWords } from './find-run.ts';
@@ -66,6 +67,7 @@ async function carryOn(
     import('../../run/run.ts'),
   ]);
   const { run, session } = await findRun(opened.store, word, opened.path);
+  await mustBeOwn(context, opened, 'runs', 'resume', run.id);
   const origin = await originOfRun(opened.store, run.id, session);
   const limits = flags.budget === undefined ? undefined : await limitsOf(opened, run, flags.budget);
   const quiet = flags.json === true;

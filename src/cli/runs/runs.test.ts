@@ -18,6 +18,7 @@ import type { RunResult } from '../../protocol/outcome.ts';
 import { startRun } from '../../run/run.ts';
 import { agentFolder, type CallOptions, call } from '../call.cases.ts';
 import { type Origin, originRecord } from '../run/origin.ts';
+import { noteOwn } from '../run/own-ledger.ts';
 
 let cwd: string;
 beforeEach(async () => {
@@ -59,6 +60,7 @@ async function pausedRun(origin?: Partial<Origin>): Promise<RunResult> {
   });
   const agent = await loadAgent(join(cwd, 'a'), vocabulary);
   const store = sqliteStore({ path: join(cwd, '.writ/ledger.sqlite') });
+  await noteOwn({ env: { HOME: cwd } }, store);
   const calls = [{ id: 'c1', name: 'send', arguments: '{"to":"\\u001b[31mada"}' }];
   return withProvider([{ calls }], async (baseUrl) => {
     const model = resolveModel('local/scripted-1', { env: {}, baseUrl });

@@ -15,6 +15,7 @@ import { native } from '../../native/native.ts';
 import { startRun } from '../../run/run.ts';
 import { agentFolder, call } from '../call.cases.ts';
 import { originRecord } from '../run/origin.ts';
+import { noteOwn } from '../run/own-ledger.ts';
 
 let cwd: string;
 beforeEach(async () => {
@@ -27,6 +28,7 @@ async function killedRun(baseUrl: string, arrived: () => Promise<unknown>, tail:
   const agent = await loadAgent(join(cwd, 'a'), vocabulary);
   const elsewhere = join(cwd, 'elsewhere.sqlite');
   const store = sqliteStore({ path: elsewhere });
+  await noteOwn({ env: { HOME: cwd } }, store);
   const model = resolveModel('local/scripted-1', { env: {}, baseUrl });
   const stop = new AbortController();
   const origin = { agentFolder: join(cwd, 'a'), workspace: cwd, model: 'local/scripted-1', baseUrl };
