@@ -66,6 +66,32 @@ describe('a decision', () => {
     expect(JSON.stringify([messages(0), messages(1)])).not.toContain('tester');
   });
 
+  test('reasons as much as the host says, whatever the plan says of its steps; where it says nothing, nothing is sent', async () => {
+    const asking = model('Hi.', 'y', { options: { reasoning_effort: 'max', temperature: 0.5 } });
+    const nested = { op: 'recurse', plan: { steps: [asking, final(field('y', 'text'))] }, bind: 'z' };
+    const script = [{ text: plan(nested, final(ref('z'))) }, { text: 'Ho.' }];
+    const said = async (options: Partial<RigOptions>) => {
+      const result = await decide(script, options);
+      expect(result.answer).toBe('Ho.');
+      const requests = rig.provider.requests.map(({ json }) => [json.reasoning_effort, json.temperature]);
+      await rig.close();
+      return requests;
+    };
+    const request = { settings: { reasoning_effort: 'low' } } as const;
+    expect(await said({ request })).toEqual([
+      ['low', undefined],
+      ['low', 0.5],
+    ]);
+    expect(await said({ request, plans: { reasoningEffort: 'high' } })).toEqual([
+      ['high', undefined],
+      ['low', 0.5],
+    ]);
+    expect(await said({})).toEqual([
+      [undefined, undefined],
+      ['max', 0.5],
+    ]);
+  });
+
   test('that reasons its answer out is read where it stands; text that is there wins', async () => {
     const reasoned = await decide([{ reasoning: '{"mode":"direct","answer":"Four."}', text: '' }]);
     expect(reasoned).toMatchObject({ status: 'completed', answer: 'Four.' });

@@ -262,6 +262,17 @@ describe('before the first step', () => {
     expect(rig.events.some(({ type }) => type === 'plan-accept')).toBe(false);
   });
 
+  test('a request option that the model cannot be told is named', async () => {
+    const asking = model('Hi.', 'x', { options: { seed: 7, reasoning_effort: 'low' } });
+    const look = counted('look');
+    const options = { script: [], tools: [look.tool], model: 'anthropic/claude-x' };
+    await expect(run(plan(tool('look', 'a'), asking, final(1)), options)).rejects.toMatchObject({
+      code: 'plan.invalid',
+      message: expect.stringContaining(' Step: 1. Name: seed.'),
+    });
+    expect([look.acted, rig.provider.requests]).toEqual([[], []]);
+  });
+
   test('a plan within a recursion holds only the rights of children', async () => {
     const look = counted('look');
     const inner = { op: 'recurse', plan: { steps: [tool('look', 'x'), final(1)] }, bind: 'y' };

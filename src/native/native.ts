@@ -6,9 +6,10 @@ import type { CompactionOptions } from './compaction.ts';
 import { checkGiven, type GivenContext } from './context/session-contexts.ts';
 import type { Model } from './model/model.ts';
 import { planLimits } from './plan/limits.ts';
-import { admitPlan, type PlanOptions, type Root } from './plan/session-plans.ts';
+import { admitPlan, decisionOptions, type PlanOptions, type Root } from './plan/session-plans.ts';
 import { stallRetries } from './policies/session-policies.ts';
 import { defaultRequestOptions, type RequestOptions } from './request.ts';
+import { parametersOf } from './request-parameters.ts';
 import { openSession } from './session.ts';
 import type { GivenSpec } from './spec/run-spec.ts';
 import { type Offer, offerTokensUsual, projectTools } from './surface.ts';
@@ -40,7 +41,7 @@ export interface NativeOptions {
   readonly compaction?: CompactionOptions;
 }
 
-/** The native harness. It enforces every guarantee that a harness can declare. */
+/** The native harness. It enforces every guarantee that a harness can declare. Throws `plan.bad-limit` and `model.setting-unsupported`. */
 export function native(given: NativeOptions): Harness {
   const {
     model,
@@ -68,6 +69,7 @@ export function native(given: NativeOptions): Harness {
     stallRetries: stallRetries(policies),
     ...request,
   };
+  for (const asked of [options, decisionOptions(options, plans)]) parametersOf(model, asked);
   return {
     name: 'native',
     declares: {
@@ -98,7 +100,7 @@ export function native(given: NativeOptions): Harness {
       ? {}
       : {
           admit: async (session, { task, child }) => {
-            const given = { model, tools: behindGate, contexts, plans };
+            const given = { model, tools: behindGate, options, contexts, plans };
             if (!child) admitPlan(session, task, given);
           },
         }),

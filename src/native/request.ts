@@ -6,12 +6,16 @@ import { amountOf, type BudgetAmount, budgetExhausted } from '../protocol/budget
 import type { EventBodies, EventBody } from '../protocol/events.ts';
 import type { HarnessOutcome } from '../protocol/outcome.ts';
 import type { Blob } from '../protocol/record.ts';
+import type { Settings } from '../wire/settings.ts';
 import type { WireDelta } from '../wire/wire.ts';
 import type { Conversation, Written } from './conversation.ts';
 import { NativeError } from './errors.ts';
 import type { Model, ModelReply, Price } from './model/model.ts';
+import { parametersOf } from './request-parameters.ts';
 
 export interface RequestOptions {
+  /** Set alike for every protocol, which writes them in its own way; they win over `parameters`. */
+  readonly settings?: Settings;
   /** Output limit in tokens; null leaves it to the provider unless a budget needs one. */
   readonly maxTokens: number | null;
   /** Further parameters by the wire's own names. */
@@ -139,6 +143,7 @@ interface Admitted {
   readonly reservation: number;
   readonly reserved: BudgetAmount;
   readonly maxTokens: number | null;
+  readonly parameters: { readonly [name: string]: unknown };
 }
 
 // Reads what is left and reserves in one go, without an await between: nothing can slip in.
@@ -146,12 +151,13 @@ function admit(
   { model, toolBlock, host, conversation, options }: Asking,
   newTurn: boolean,
 ): Admitted | { readonly event: EventBody; readonly error: ErrorJson } {
+  const parameters = parametersOf(model, options);
   const write = (maxTokens: number | null) =>
     model.body({
       messages: conversation.texts,
       tools: toolBlock?.bytes ?? '',
       maxTokens,
-      parameters: options.parameters,
+      parameters,
     });
   const given = options.maxTokens ?? model.maxTokensDefault ?? null;
   let body = write(given);
@@ -175,7 +181,7 @@ function admit(
     const { granted: _, ...spent } = reservation;
     return { event: { type: 'budget-refuse', ...spent }, error: budgetExhausted(spent) };
   }
-  return { body, digest: sha256(body), bytes, reservation: reservation.id, reserved, maxTokens };
+  return { body, digest: sha256(body), bytes, reservation: reservation.id, reserved, maxTokens, parameters };
 }
 
 // Whatever the cache makes of the prompt: to write into it costs more than to read past it.
@@ -213,7 +219,7 @@ function liveDeltas(host: Host, turn: number): (delta: WireDelta) => void {
 }
 
 async function recordRequest(
-  { turn, model, toolBlock, host, conversation, options }: Asking,
+  { turn, model, toolBlock, host, conversation }: Asking,
   attempt: number,
   admitted: Admitted,
 ) {
@@ -232,7 +238,7 @@ async function recordRequest(
     add,
     tools: toolBlock?.digest ?? null,
     parameters: {
-      ...options.parameters,
+      ...admitted.parameters,
       ...(admitted.maxTokens === null ? {} : { maxTokens: admitted.maxTokens }),
     },
     body: admitted.digest,

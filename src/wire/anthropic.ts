@@ -7,6 +7,7 @@ import { argumentsText } from './arguments-text.ts';
 import { responseFault } from './fault.ts';
 import { jsonText, parameterFields } from './json-text.ts';
 import { type Group, groupsOf, tail } from './message-groups.ts';
+import { field, type Parameters, type ReasoningEffort } from './settings.ts';
 import type { BodyParts, Wire } from './wire.ts';
 
 /** Sent where no output limit is given, because this protocol needs one; every model since Claude 3.5 allows as many. */
@@ -17,6 +18,12 @@ export function anthropic(): Wire {
   return {
     name: 'anthropic',
     path: '/v1/messages',
+    settings: {
+      temperature: field('temperature'),
+      top_p: field('top_p'),
+      stop: field('stop_sequences'),
+      reasoning_effort: effortFields,
+    },
     maxTokensDefault,
     headers: (key): Record<string, string> => ({
       'anthropic-version': '2023-06-01',
@@ -28,6 +35,13 @@ export function anthropic(): Wire {
     reader: () => new MessagesReader(),
     fault: responseFault,
   };
+}
+
+// Effort is one of the whole answer; only where the model may think as it sees fit is it one of its reasoning. There is no
+// level below `low`. Models from before Claude 4.6 know no `adaptive`, and the provider refuses it for them.
+function effortFields(effort: ReasoningEffort): Parameters | null {
+  if (effort === 'none') return { thinking: { type: 'disabled' } };
+  return effort === 'minimal' ? null : { thinking: { type: 'adaptive' }, output_config: { effort } };
 }
 
 /**

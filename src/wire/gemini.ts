@@ -6,6 +6,7 @@ import { responseFault } from './fault.ts';
 import { GeminiReader, madeIdPrefix } from './gemini-reader.ts';
 import { jsonText, parameterFields } from './json-text.ts';
 import { groupsOf, tail } from './message-groups.ts';
+import { field, type Parameters, type ReasoningEffort } from './settings.ts';
 import type { BodyParts, Wire } from './wire.ts';
 
 /** Makes the wire for a model by the provider's own name of it. */
@@ -13,6 +14,13 @@ export function gemini(model: string): Wire {
   return {
     name: 'gemini',
     path: `/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
+    settings: {
+      temperature: field('temperature'),
+      top_p: field('topP'),
+      seed: field('seed'),
+      stop: field('stopSequences'),
+      reasoning_effort: (effort) => thinkingOf(model, effort),
+    },
     headers: (key): Record<string, string> => (key === null ? {} : { 'x-goog-api-key': key }),
     message: messageText,
     tools: (schemas) =>
@@ -21,6 +29,27 @@ export function gemini(model: string): Wire {
     reader: () => new GeminiReader(),
     fault: responseFault,
   };
+}
+
+/** Tokens of thinking, as Google's own translation of `reasoning_effort` has them for Gemini 2.5. */
+const thinkingBudgets: { readonly [E in ReasoningEffort]?: number } = {
+  none: 0,
+  minimal: 1024,
+  low: 1024,
+  medium: 8192,
+  high: 24_576,
+};
+
+// Gemini 2.5 takes a budget, later models a level, and those before neither. The thinking of 2.5 Pro and of the later ones
+// cannot be turned off.
+function thinkingOf(model: string, effort: ReasoningEffort): Parameters | null {
+  if (/^gemini-2\.5-/.test(model)) {
+    const thinkingBudget = effort === 'none' && model.includes('pro') ? undefined : thinkingBudgets[effort];
+    return thinkingBudget === undefined ? null : { thinkingConfig: { thinkingBudget } };
+  }
+  const levels: readonly ReasoningEffort[] = ['minimal', 'low', 'medium', 'high'];
+  const levelled = /^gemini-(?:[3-9]|\d{2})/.test(model) && levels.includes(effort);
+  return levelled ? { thinkingConfig: { thinkingLevel: effort } } : null;
 }
 
 /** What stands before the parts of a message, whose texts are put side by side as they were written. */

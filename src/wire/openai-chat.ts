@@ -5,6 +5,7 @@ import { responseFault } from './fault.ts';
 import { jsonText, parameterFields } from './json-text.ts';
 import { ChatReader } from './openai-chat-reader.ts';
 import { reasoningFields } from './openai-reasoning.ts';
+import { field } from './settings.ts';
 import type { BodyParts, Wire } from './wire.ts';
 
 export interface OpenaiChatOptions {
@@ -21,6 +22,13 @@ export function openaiChat(options: OpenaiChatOptions = {}): Wire {
   return {
     name: 'openai-chat',
     path: '/chat/completions',
+    settings: {
+      temperature: field('temperature'),
+      top_p: field('top_p'),
+      seed: field('seed'),
+      stop: field('stop'),
+      reasoning_effort: field('reasoning_effort'),
+    },
     headers: (key): Record<string, string> => (key === null ? {} : { authorization: `Bearer ${key}` }),
     message: (message) => jsonText(messageJson(message)),
     tools: (schemas) => (schemas.length === 0 ? '' : jsonText(schemas.map(toolJson))),

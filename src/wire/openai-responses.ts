@@ -5,6 +5,7 @@ import { foreignMessage } from './errors.ts';
 import { responseFault } from './fault.ts';
 import { jsonText, parameterFields } from './json-text.ts';
 import { ResponsesReader } from './openai-responses-reader.ts';
+import { field } from './settings.ts';
 import type { BodyParts, Wire } from './wire.ts';
 
 /** Makes the wire. It holds no state; readers do. */
@@ -12,6 +13,11 @@ export function openaiResponses(): Wire {
   return {
     name: 'openai-responses',
     path: '/responses',
+    settings: {
+      temperature: field('temperature'),
+      top_p: field('top_p'),
+      reasoning_effort: (effort) => ({ reasoning: { effort } }),
+    },
     headers: (key): Record<string, string> => (key === null ? {} : { authorization: `Bearer ${key}` }),
     // A message may be several items, so each is written as a list, and a body joins what stands in the lists.
     message: (message) => jsonText(itemsOf(message)),

@@ -1,6 +1,7 @@
 /** The port of a provider's protocol: pure functions from messages to exact bytes and from bytes to messages. */
 import type { AssistantMessage, Message, ToolSchema } from '../protocol/messages.ts';
 import type { Usage } from '../protocol/usage.ts';
+import type { SettingForms } from './settings.ts';
 
 /** Why the model stopped. `length`: cut off by the output limit, so its last call may be half a call. */
 export type Finish = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'other';
@@ -60,6 +61,8 @@ export interface Wire {
   readonly path: string;
   /** The output limit that a body carries where none is given; left out where the protocol needs none. */
   readonly maxTokensDefault?: number;
+  /** How it writes what is set of sampling and reasoning. */
+  readonly settings: SettingForms;
   /** Headers that carry the key and the protocol's version; `key` null where none is needed. */
   headers(key: string | null): Readonly<Record<string, string>>;
   /** The exact JSON text of one message. A message recorded once is sent again in these very bytes. */

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { runNative } from '../run/run.ts';
 import type { RunFlags } from '../run/run-flags.ts';
-import { approveOption, trustOption } from '../run/run-seat.ts';
+import { approveOption, effortOption, trustOption } from '../run/run-seat.ts';
 import { admitText } from './admit-text.ts';
 import { type InputFlags, readInputs, readPlanFile } from './plan-file.ts';
 
@@ -27,6 +27,7 @@ export function planRunCommand({ context, command, done }: NewCommand) {
     .option('--model <provider/name>', 'the model of its model steps (default: the one in agent.yaml)')
     .option('--base-url <url>', 'a server of your own choice')
     .option('--key-env <name>', 'the environment variable that holds the key')
+    .addOption(effortOption('--reasoning-effort', 'how much the model reasons, whatever its steps say'))
     .addOption(approveOption())
     .option(
       '--budget <k=v>',

@@ -43,7 +43,11 @@ export async function openHarness(
     await close();
     throw error;
   }
-  const request = { maxTokens: origin.maxTokens ?? null };
+  const { reasoningEffort: effort, decisionEffort } = origin;
+  const request = {
+    maxTokens: origin.maxTokens ?? null,
+    ...(effort === undefined ? {} : { settings: { reasoning_effort: effort } }),
+  };
   return {
     harness: native({
       model,
@@ -52,6 +56,7 @@ export async function openHarness(
       request,
       contexts: givenContexts(origin),
       root: origin.root ?? 'loop',
+      plans: decisionEffort === undefined ? {} : { reasoningEffort: decisionEffort },
       ...(origin.spec === undefined ? {} : { spec: givenSpec(origin.spec, origin.workspace) }),
       policies: (origin.policies ?? {}) as Policies,
       workspace: origin.workspace,

@@ -7,6 +7,7 @@ import { wireNames } from '../../native/model/wire-names.ts';
 import { fidelities, intents } from '../../protocol/intent.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { SessionRecord } from '../../protocol/record.ts';
+import { reasoningEfforts } from '../../wire/settings.ts';
 import { CliError } from '../errors.ts';
 
 const rate = z.number().min(0);
@@ -37,6 +38,8 @@ const originSchema = z.object({
   /** The name of the variable that holds the key; never the key. */
   keyEnv: text.optional(),
   maxTokens: z.int().positive().optional(),
+  reasoningEffort: z.enum(reasoningEfforts).optional(),
+  decisionEffort: z.enum(reasoningEfforts).optional(),
   /** What the task is worked on by, where that is not the loop. */
   root: z.enum(['decide', 'plan']).optional(),
   price: priceForm.optional(),

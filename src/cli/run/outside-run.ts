@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { allAdapters } from '../../catalog.ts';
 import type { Adapter } from '../../deliver/adapter.ts';
+import { type ReasoningEffort, reasoningEfforts } from '../../deliver/request.ts';
 import { type Declarations, type Guarantee, guarantees } from '../../harness.ts';
-import type { AuthMode } from '../../protocol/delivery.ts';
 import type { Lowered } from '../../run/guarantees.ts';
 import { configuredRun } from '../compose/configured.ts';
 import { absoluteFlags, type Composed, composeFolder } from '../compose/situation-flags.ts';
@@ -72,13 +72,14 @@ export async function runOutside(
   }
 }
 
-const ofNative = ['wire', 'keyEnv', 'surface', 'context', 'spec'] as const;
+const ofNative = ['wire', 'keyEnv', 'surface', 'context', 'spec', 'decisionEffort'] as const;
 const optionNames = {
   wire: '--wire',
   keyEnv: '--key-env',
   surface: '--surface',
   context: '--context',
   spec: '--spec',
+  decisionEffort: '--decision-effort',
 };
 
 function mustBeMeant(flags: RunFlags & { readonly harness: string }): void {
@@ -124,7 +125,7 @@ async function describe(
     { adapterOf, planDelivery },
     { dimensionsOf },
     { agentModel },
-    { authModeOf },
+    { authModeOf, vendorServer },
     { homesFolder },
     cells,
     { claimedCell },
@@ -163,8 +164,10 @@ async function describe(
     ...(model === null ? {} : { model }),
     ...(flags.maxTokens === undefined ? {} : { outputTokensMax: flags.maxTokens }),
     ...(flags.permissions === undefined ? {} : { permissions: flags.permissions }),
+    ...(flags.reasoningEffort === undefined ? {} : { reasoningEffort: effortOf(flags.reasoningEffort) }),
   };
-  const baseUrl = flags.metered === true ? upstreamOf(adapter, authMode, flags) : (flags.baseUrl ?? null);
+  const server = flags.baseUrl ?? (flags.metered === true ? vendorServer(adapter, authMode) : undefined);
+  const baseUrl = flags.metered === true ? upstreamOf(adapter.name, server) : (server ?? null);
   const asked = { intent, fidelity, baseUrl, ...dimensions };
   planDelivery(
     adapter.name,
@@ -210,15 +213,23 @@ async function describe(
   return { origin, unused: notices };
 }
 
+/** No program takes `max` by a control that is known. */
+function effortOf(given: NonNullable<RunFlags['reasoningEffort']>): ReasoningEffort {
+  const effort = reasoningEfforts.find((one) => one === given);
+  if (effort !== undefined) return effort;
+  throw new CliError(
+    'cli.bad-value',
+    `--reasoning-effort ${given} is for models; agent programs stop at xhigh.`,
+    {
+      next: `Give one of: ${reasoningEfforts.join(', ')}.`,
+      details: { option: '--reasoning-effort' },
+    },
+  );
+}
+
 /** Where a metered program's requests are sent on to. */
-function upstreamOf(
-  { name, vendorUrl, loginUrl }: Adapter,
-  authMode: AuthMode,
-  { baseUrl }: RunFlags,
-): string {
-  if (baseUrl !== undefined) return baseUrl;
-  if (authMode === 'login' && loginUrl !== undefined) return loginUrl;
-  if (vendorUrl !== undefined) return vendorUrl;
+function upstreamOf(name: string, server: string | undefined): string {
+  if (server !== undefined) return server;
   throw new CliError(
     'cli.missing-argument',
     `Expected --base-url beside --metered: ${name} asks models of several vendors.`,

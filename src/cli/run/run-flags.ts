@@ -4,6 +4,7 @@ import type { PermissionMode } from '../../deliver/request.ts';
 import type { WireName } from '../../native/model/wire-names.ts';
 import type { Root } from '../../native/plan/session-plans.ts';
 import type { Fidelity, Intent } from '../../protocol/intent.ts';
+import type { ReasoningEffort } from '../../wire/settings.ts';
 import type { SituationFlags } from '../compose/situation-flags.ts';
 import type { LedgerFlags } from './open-store.ts';
 import type { SeatFlags } from './run-seat.ts';
@@ -17,6 +18,8 @@ export interface RunFlags extends SituationFlags, LedgerFlags, SeatFlags {
   readonly session?: string | undefined;
   readonly budget?: readonly string[] | undefined;
   readonly maxTokens?: number | undefined;
+  readonly reasoningEffort?: ReasoningEffort | undefined;
+  readonly decisionEffort?: ReasoningEffort | undefined;
   readonly spec?: string | undefined;
   readonly taskFile?: string | undefined;
   readonly context?: readonly string[] | undefined;

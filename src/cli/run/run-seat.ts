@@ -4,6 +4,7 @@ import type { RunEvent } from '../../protocol/events.ts';
 import type { RunResult } from '../../protocol/outcome.ts';
 import { type ApproveMode, approveModes } from '../../protocol/ticket.ts';
 import type { RunSeat } from '../../run/seat.ts';
+import { reasoningEfforts } from '../../wire/settings.ts';
 import type { Context } from '../context.ts';
 import { openProgress } from '../view/progress.ts';
 import { redactedProgress, redactedResult, redactedTicket } from '../view/redacted.ts';
@@ -18,6 +19,10 @@ export const approveOption = () =>
     '--approve <mode>',
     'what happens when a call needs a person: ask, pause, or deny (default: ask on a terminal, else deny)',
   ).choices(approveModes);
+
+/** How much a model reasons, in words that are alike for all of them. */
+export const effortOption = <Flag extends string>(flag: Flag, about: string) =>
+  new Option(`${flag} <level>` as const, about).choices(reasoningEfforts);
 
 export const trustOption = () =>
   new Option(

@@ -21,7 +21,7 @@ import { readStdin, readTextFile } from '../text-file.ts';
 import { overlayLimits } from './limits.ts';
 import type { Origin } from './origin.ts';
 import type { RunFlags } from './run-flags.ts';
-import { approveOption, trustOption } from './run-seat.ts';
+import { approveOption, effortOption, trustOption } from './run-seat.ts';
 
 /** `task` is what stood after `--`, which the parser never sees. */
 export function runCommand({ context, command, done }: NewCommand, task: string | undefined) {
@@ -103,6 +103,13 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
     )
     .option('--spec <file>', 'what has to be true in the end: looked after once the model has answered')
     .option('--max-tokens <n>', 'the most tokens of one answer', readCount)
+    .addOption(effortOption('--reasoning-effort', 'how much the model reasons'))
+    .addOption(
+      effortOption(
+        '--decision-effort',
+        'how much it reasons about its decision, with --root decide (default: --reasoning-effort)',
+      ),
+    )
     .option('--task-file <file>', 'read the task from a file, or from standard input with -')
     .option(
       '--context <[alias=]file>',
@@ -300,6 +307,7 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
     wire: flags.wire ?? readWire(server?.wire),
     keyEnv: flags.keyEnv ?? server?.keyEnv,
     maxTokens: flags.maxTokens,
+    ...effortsOf(flags),
     ...(flags.root === undefined || flags.root === 'loop' ? {} : { root: flags.root }),
     price: configured.prices.get(model) ?? agent.prices.get(model),
     tools: agent.tools.map(({ options, ...tool }) => ({ ...tool, options: { ...options } })),
@@ -313,6 +321,17 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
       : { skills: Object.fromEntries(situation.skills.map((skill) => [skill.name, skill.folder])) }),
     situation: absoluteFlags(context, agent, flags),
   };
+}
+
+function effortsOf({ reasoningEffort, decisionEffort, root, modelless }: RunFlags) {
+  if (decisionEffort !== undefined && root !== 'decide') {
+    throw new CliError('cli.bad-value', '--decision-effort is for a decision, and --root is not decide.', {
+      next: 'Add --root decide, or use --reasoning-effort.',
+      details: { option: '--decision-effort' },
+    });
+  }
+  // Where nothing asks a model, nothing reasons.
+  return modelless === true ? {} : { reasoningEffort, decisionEffort };
 }
 
 function readWire(text: string | undefined): WireName | undefined {

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../clock.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { ToolSchema } from '../../protocol/messages.ts';
 import { jsonText } from '../../wire/json-text.ts';
+import { field, type Parameters, type ReasoningEffort } from '../../wire/settings.ts';
 import { bodyText, messageText } from './ai-sdk-body.ts';
 import { SdkFlight } from './ai-sdk-flight.ts';
 import type { HttpLimits } from './http-model.ts';
@@ -15,6 +16,11 @@ export interface AiSdkOptions {
   readonly id?: string | undefined;
   /** True where a setting that the SDK drops must fail the request instead of being told. */
   readonly strict?: boolean | undefined;
+  /**
+   * How its provider is told of a reasoning effort: options by the provider's own name, as the SDK's `providerOptions` takes
+   * them. Only the provider's package knows, so without it an effort is refused.
+   */
+  readonly reasoning?: ((effort: ReasoningEffort) => Parameters) | undefined;
   /** By model id. */
   readonly prices?: Readonly<Record<string, Price>> | undefined;
   /** By default 300 s each: the SDK does not show the signs of life that a server sends between two parts. */
@@ -29,6 +35,7 @@ export interface AiSdkOptions {
 export function aiSdkModel(model: LanguageModelV3, options: AiSdkOptions = {}): Model {
   const id = options.id ?? `${model.provider}/${model.modelId}`;
   const price = priceOf(id, options.prices);
+  const { reasoning } = options;
   const asking = {
     model,
     id,
@@ -46,6 +53,15 @@ export function aiSdkModel(model: LanguageModelV3, options: AiSdkOptions = {}): 
     wire: 'ai-sdk',
     url: asking.url,
     price,
+    settings: {
+      temperature: field('temperature'),
+      top_p: field('topP'),
+      seed: field('seed'),
+      stop: field('stopSequences'),
+      ...(reasoning === undefined
+        ? {}
+        : { reasoning_effort: (effort) => ({ providerOptions: { ...reasoning(effort) } }) }),
+    },
     message: messageText,
     tools: (schemas) => (schemas.length === 0 ? '' : jsonText(schemas.map(toolJson))),
     body: (parts) => bodyText({ ...parts, model: model.modelId }),

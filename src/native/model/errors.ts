@@ -76,6 +76,11 @@ export const modelErrors = {
     kind: 'failed',
     about: 'The AI SDK warned that a setting does not reach the model, and the caller asked for strictness.',
   },
+  'model.setting-unsupported': {
+    kind: 'input',
+    about:
+      'The protocol of the model has no words for a setting, such as a reasoning effort, or for its value.',
+  },
   'model.response-too-large': { kind: 'failed', about: 'The response has more bytes than the limit allows.' },
 } as const satisfies ErrorTable;
 

@@ -73,6 +73,7 @@ export function httpModel(options: HttpModelOptions): Model {
     url: url.href,
     price: options.price,
     ...(wire.maxTokensDefault === undefined ? {} : { maxTokensDefault: wire.maxTokensDefault }),
+    settings: wire.settings,
     message: (message) => wire.message(message),
     tools: (schemas) => wire.tools(schemas),
     body: (parts) => wire.body({ ...parts, model: name }),

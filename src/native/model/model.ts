@@ -2,6 +2,7 @@
 import type { ErrorJson } from '../../errors.ts';
 import type { AssistantMessage, Message, ToolSchema } from '../../protocol/messages.ts';
 import type { Usage } from '../../protocol/usage.ts';
+import type { SettingForms } from '../../wire/settings.ts';
 import type { BodyParts, Finish, WireDelta } from '../../wire/wire.ts';
 
 /** US dollars per million tokens. A cache rate that is left out is unknown, not zero and not the full rate. */
@@ -65,6 +66,8 @@ export interface Model {
   readonly price: Price | null;
   /** The output limit that a body carries where none is given; left out where that is the provider's matter. */
   readonly maxTokensDefault?: number;
+  /** How it writes what is set of sampling and reasoning. */
+  readonly settings: SettingForms;
   message(message: Message): string;
   tools(schemas: readonly ToolSchema[]): string;
   body(parts: Omit<BodyParts, 'model'>): string;

@@ -26,7 +26,7 @@ export const noModel: Model = {
 
 function mute(id: string, wire: string, message: Model['message']): Model {
   return {
-    ...{ id, name: id, wire, url: '', price: null, message, tools: () => '', body: () => '' },
+    ...{ id, name: id, wire, url: '', price: null, settings: {}, message, tools: () => '', body: () => '' },
     async send() {
       const error = {
         code: 'model.cancelled',

@@ -1,5 +1,6 @@
 /** What a plan is: a closed list of steps over values and references. Nothing in it can name code. */
 import type { ExactJson } from '../../protocol/json.ts';
+import type { Settings } from '../../wire/settings.ts';
 import type { Mapping, Partition, Reduction, Selector } from '../context/operations.ts';
 
 /** A value of a step: given in the plan, or found when the step runs. */
@@ -28,11 +29,7 @@ export type ContextAction =
   | { readonly type: 'reduce'; readonly how: Reduction };
 
 /** What a model step may say of its requests. All else is the runtime's. */
-export interface StepOptions {
-  readonly temperature?: number;
-  readonly top_p?: number;
-  readonly seed?: number;
-  readonly stop?: readonly string[];
+export interface StepOptions extends Settings {
   /** Never more than the session's own. */
   readonly max_tokens?: number;
 }

@@ -2,7 +2,7 @@
 import { sha256 } from '../../digest.ts';
 import { type ExactJson, exactJsonText } from '../../protocol/json.ts';
 import { exactCanonicalJson } from '../exact-canonical.ts';
-import type { Expression, Plan } from './ast.ts';
+import type { Expression, Plan, StepOptions } from './ast.ts';
 import { planCapabilities, planCapability } from './capabilities.ts';
 import { checkScopes } from './check-scopes.ts';
 import { PlanError } from './errors.ts';
@@ -17,6 +17,8 @@ export interface PlanRegistry {
   tool(name: string): RegisteredTool | undefined;
   /** The model of the session; null where there is none. */
   readonly provider: string | null;
+  /** The name of a request option that its protocol has no words for; undefined answers that it can say them all. */
+  unsaid?(options: StepOptions): string | undefined;
   /** True if there is a context of this alias or id. */
   context(alias: string): boolean;
 }
@@ -207,6 +209,8 @@ function preflight(plan: Plan, registry: PlanRegistry): void {
       (registry.provider === null || (step.provider ?? registry.provider) !== registry.provider)
     )
       reject('unknown_provider', path);
+    const unsaid = step.op === 'model' ? registry.unsaid?.(step.options) : undefined;
+    if (unsaid !== undefined) throw new Rejected('unsupported_request_option', path, { name: unsaid });
     if (step.op === 'context' && !isHere(step.handle, registry)) reject('unknown_context', path);
   });
 }

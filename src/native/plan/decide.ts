@@ -17,6 +17,7 @@ import { oneJsonObject } from './plan-json.ts';
 import { questionText, repairText } from './planner-text.ts';
 import { parsePlan } from './read-plan.ts';
 import {
+  decisionOptions,
   inputsOf,
   type Looping,
   type PlanInputs,
@@ -43,7 +44,8 @@ export async function* decideRoot(
   work: Deciding,
 ): AsyncGenerator<{ readonly turn: number }, HarnessOutcome, void> {
   const { input, session, host, parts, numbers, plans, contexts } = work;
-  const { model, options } = parts;
+  const { model } = parts;
+  const options = decisionOptions(parts.options, parts.plans);
   const inputs = inputsOf(input.task);
   const attemptsMax = parts.plans.attempts ?? 2;
   const earlier = laneEvents(input.earlier, input.run);

@@ -17,6 +17,8 @@ export const planFaults = {
   invalid_reference: 'A reference is not {"ref":"input"|"var"|"field"|"literal", …} with its own fields.',
   reserved_request_option: 'A request option belongs to the runtime.',
   unknown_request_option: 'A request option is not known.',
+  unsupported_request_option:
+    'The protocol of the model has no such request option, or not that value of it.',
   final_must_be_unique_and_last: 'Each plan has exactly one "final", as its last step.',
   duplicate_binding: 'A name is bound twice.',
   unbound_variable: 'A variable is used before it is bound.',

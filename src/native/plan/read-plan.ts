@@ -1,5 +1,6 @@
 /** `parsePlan`: reads the JSON form of a plan into its steps, or says by one bounded fault why it is none. */
 import { type ExactJson, isRecord } from '../../protocol/json.ts';
+import { reasoningEfforts } from '../../wire/settings.ts';
 import { mappings, type Partition, reductions, type Selector } from '../context/operations.ts';
 import { closedJson } from '../tool/closed-json.ts';
 import { halfCharacterAt } from '../tool/whole-text.ts';
@@ -169,7 +170,7 @@ function readPartition(json: unknown, path: string): Partition {
 
 function readOptions(json: unknown, path: string): StepOptions {
   if (!isRecord(json)) throw new Rejected('invalid_field', path, { name: 'options' });
-  const options: { [name: string]: number | readonly string[] } = {};
+  const options: { [name: string]: number | string | readonly string[] } = {};
   for (const [name, value] of Object.entries(json)) {
     if (reservedOptions.includes(name)) throw new Rejected('reserved_request_option', path, { name });
     if (name === 'stop') {
@@ -177,6 +178,10 @@ function readOptions(json: unknown, path: string): StepOptions {
       if (stops.some((stop) => typeof stop !== 'string' || stop === ''))
         throw new Rejected('invalid_field', path, { name });
       options[name] = stops;
+    } else if (name === 'reasoning_effort') {
+      const effort = reasoningEfforts.find((one) => one === value);
+      if (effort === undefined) throw new Rejected('invalid_field', path, { name });
+      options[name] = effort;
     } else if (Object.hasOwn(optionRanges, name)) {
       const [low, high] = optionRanges[name as keyof typeof optionRanges];
       const whole = name === 'seed' || name === 'max_tokens';

@@ -1,5 +1,6 @@
 /** The JSON form of a plan as a JSON Schema, built from the same tables that the reader goes by. */
 import type { Json } from '../../protocol/json.ts';
+import { reasoningEfforts } from '../../wire/settings.ts';
 import { mappings, reductions } from '../context/operations.ts';
 import { actionFields, namePattern, optionRanges, planBounds, stepFields } from './ast.ts';
 
@@ -102,7 +103,8 @@ function optionsSchema(): Schema {
     return [option, { type, minimum, maximum }] as const;
   });
   const stop: Schema = { type: 'array', minItems: 1, maxItems: 4, items: { type: 'string', minLength: 1 } };
-  return closed([], { ...Object.fromEntries(numbers), stop });
+  const reasoning_effort: Schema = { enum: [...reasoningEfforts] };
+  return closed([], { ...Object.fromEntries(numbers), stop, reasoning_effort });
 }
 
 function closed(required: readonly string[], properties: { readonly [field: string]: Json }): Schema {

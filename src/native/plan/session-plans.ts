@@ -5,6 +5,7 @@ import type { Policies } from '../../compose/policies.ts';
 import type { Host, Session, TaskInput } from '../../harness.ts';
 import { type ExactJson, isRecord, parseExactJson } from '../../protocol/json.ts';
 import type { HarnessOutcome } from '../../protocol/outcome.ts';
+import { type ReasoningEffort, type Settings, writeSettings } from '../../wire/settings.ts';
 import { toolboxOf } from '../batch.ts';
 import { type CallEnd, type CallHeld, fromOutput, type ReadyCall, type RunPlanCall } from '../call.ts';
 import type { CompactionOptions } from '../compaction.ts';
@@ -39,6 +40,8 @@ export interface PlanOptions {
   readonly scope?: 'root' | 'delegated';
   /** How often the model may be asked for its decision; 2 unless given. */
   readonly attempts?: number;
+  /** How much the model reasons about its decision; what `request.settings` says unless given. */
+  readonly reasoningEffort?: ReasoningEffort;
   /** Said to the model at the end of the question for its decision. */
   readonly instruction?: string;
 }
@@ -102,7 +105,7 @@ export function openSessionPlans(work: PlanWork): SessionPlans {
   // A plan cannot have another plan executed: whatever it does is in it and was checked.
   const tools = parts.tools.filter((tool) => tool.runs !== 'plan');
   const toolbox = toolboxOf(session, tools, contexts);
-  const registry = registryOf(toolbox.tools, session.projection.tools, parts.model.id, contexts);
+  const registry = registryOf(toolbox.tools, session.projection.tools, parts, contexts);
   const events = input.earlier.filter((event) => event.run === input.run);
   const seat = (lane: string, turn: number, inputs: PlanInputs): PlanSeat => ({
     host,
@@ -138,11 +141,15 @@ export function openSessionPlans(work: PlanWork): SessionPlans {
 function registryOf(
   tools: ReadonlyMap<string, Tool>,
   shown: readonly string[],
-  provider: string,
+  { model, options }: Pick<Looping['parts'], 'model' | 'options'>,
   contexts: { fault(alias: string): ContextError | undefined } | undefined,
 ): PlanRegistry {
   return {
-    provider,
+    provider: model.id,
+    unsaid: ({ max_tokens: _, ...own }) => {
+      const written = writeSettings(model.settings, stepSettings(options.settings, own));
+      return written.ok ? undefined : written.setting;
+    },
     context: (alias) => contexts !== undefined && contexts.fault(alias) === undefined,
     tool: (name) => {
       const tool = shown.includes(name) ? tools.get(name) : undefined;
@@ -198,14 +205,26 @@ function stepPolicies(policies: Policies = {}): Policies {
   return cap === undefined ? {} : { 'result-cap': cap };
 }
 
-/** A step may ask for less than the session would; what it says of sampling takes the place of the session's. */
-function withStepOptions(options: RequestOptions, { max_tokens, ...sampling }: StepOptions): RequestOptions {
+/** What the question for a decision is asked with. */
+export function decisionOptions(options: RequestOptions, { reasoningEffort }: PlanOptions): RequestOptions {
+  if (reasoningEffort === undefined) return options;
+  return { ...options, settings: { ...options.settings, reasoning_effort: reasoningEffort } };
+}
+
+/** A step may ask for less than the session would. */
+function withStepOptions(options: RequestOptions, { max_tokens, ...own }: StepOptions): RequestOptions {
   const given = max_tokens ?? null;
   const maxTokens =
     given === null || options.maxTokens === null
       ? (given ?? options.maxTokens)
       : Math.min(given, options.maxTokens);
-  return { ...options, maxTokens, parameters: { ...options.parameters, ...sampling } };
+  return { ...options, maxTokens, settings: stepSettings(options.settings, own) };
+}
+
+// Of sampling the step has the last word; how much is reasoned is for whoever pays for it to say.
+function stepSettings(session: Settings = {}, own: Settings): Settings {
+  const { reasoning_effort } = session;
+  return { ...session, ...own, ...(reasoning_effort === undefined ? {} : { reasoning_effort }) };
 }
 
 async function callPlan(
@@ -245,11 +264,11 @@ async function callPlan(
 export function admitPlan(
   session: Session,
   task: string,
-  given: Pick<PlanWork['parts'], 'model' | 'tools' | 'plans'> & {
+  given: Pick<PlanWork['parts'], 'model' | 'tools' | 'options' | 'plans'> & {
     readonly contexts: readonly GivenContext[];
   },
 ): void {
-  const { model, tools, contexts, plans } = given;
+  const { tools, contexts, plans } = given;
   const { plan, inputs } = readTask(task);
   const parsed = parsePlan(plan);
   if (!parsed.ok) throw faultError(parsed.fault);
@@ -263,7 +282,7 @@ export function admitPlan(
     ...(plans.childCapabilities === undefined ? {} : { childCapabilities: plans.childCapabilities }),
     limits: planLimits(plans.limits),
     inputs: Object.keys(inputs),
-    registry: registryOf(byName, projection.tools, model.id, isGiven),
+    registry: registryOf(byName, projection.tools, given, isGiven),
   });
   if (!checked.ok) throw checked.error;
 }
