@@ -163,3 +163,11 @@ export function authModeOf(adapter: Adapter, env: Readonly<Record<string, string
   const given = adapter.keyVariables.some((name) => env[name] !== undefined && env[name] !== '');
   return given || adapter.keyVariables.length === 0 ? 'api-key' : 'login';
 }
+
+/** Where its requests go if nobody says otherwise; undefined where it asks models of several vendors. */
+export function vendorServer(
+  { vendorUrl, loginUrl = vendorUrl }: Pick<Adapter, 'vendorUrl' | 'loginUrl'>,
+  authMode: AuthMode,
+): string | undefined {
+  return authMode === 'login' ? loginUrl : vendorUrl;
+}

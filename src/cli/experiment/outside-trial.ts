@@ -1,7 +1,7 @@
 /** A trial of an agent program: the run of `writ run --harness --metered`, with its requests kept for what is looked for in them. */
 import { resolve } from 'node:path';
 import { allAdapters } from '../../catalog.ts';
-import type { Adapter } from '../../deliver/adapter.ts';
+import { type Adapter, authModeOf, vendorServer } from '../../deliver/adapter.ts';
 import { agentModel } from '../../deliver/agent-model.ts';
 import type { Arm, ArmHarness, AskedHarness } from '../../prove/arm.ts';
 import type { ExperimentFile } from '../../prove/form.ts';
@@ -65,7 +65,7 @@ export async function outsideOrigin(
       intent: harness.intent,
       fidelity: harness.fidelity,
       unmeasured: 'refuse',
-      baseUrl: upstreamOf(adapter, flags.baseUrl ?? written.server?.baseUrl),
+      baseUrl: upstreamOf(adapter, context, flags.baseUrl ?? written.server?.baseUrl),
       metered: true,
       ...(written.price === undefined || harness.model === null
         ? {}
@@ -76,12 +76,16 @@ export async function outsideOrigin(
   };
 }
 
-function upstreamOf({ name, vendorUrl }: Adapter, given: string | undefined): string {
-  const url = given ?? vendorUrl;
+function upstreamOf(adapter: Adapter, { env }: Context, given: string | undefined): string {
+  const url = given ?? vendorServer(adapter, authModeOf(adapter, env));
   if (url !== undefined) return url;
-  throw new CliError('cli.missing-argument', `Expected --base-url: ${name} asks models of several vendors.`, {
-    next: 'Give the base URL of the model server, or write server.baseUrl into experiment.yaml.',
-  });
+  throw new CliError(
+    'cli.missing-argument',
+    `Expected --base-url: ${adapter.name} asks models of several vendors.`,
+    {
+      next: 'Give the base URL of the model server, or write server.baseUrl into experiment.yaml.',
+    },
+  );
 }
 
 function programOf(context: Context, adapter: Adapter, bins: readonly string[]): string {

@@ -166,8 +166,9 @@ async function describe(
     ...(flags.permissions === undefined ? {} : { permissions: flags.permissions }),
     ...(flags.reasoningEffort === undefined ? {} : { reasoningEffort: effortOf(flags.reasoningEffort) }),
   };
-  const server = flags.baseUrl ?? (flags.metered === true ? vendorServer(adapter, authMode) : undefined);
-  const baseUrl = flags.metered === true ? upstreamOf(adapter.name, server) : (server ?? null);
+  const baseUrl =
+    flags.baseUrl ??
+    (flags.metered === true ? vendorOf(adapter.name, vendorServer(adapter, authMode)) : null);
   const asked = { intent, fidelity, baseUrl, ...dimensions };
   planDelivery(
     adapter.name,
@@ -228,7 +229,7 @@ function effortOf(given: NonNullable<RunFlags['reasoningEffort']>): ReasoningEff
 }
 
 /** Where a metered program's requests are sent on to. */
-function upstreamOf(name: string, server: string | undefined): string {
+function vendorOf(name: string, server: string | undefined): string {
   if (server !== undefined) return server;
   throw new CliError(
     'cli.missing-argument',
