@@ -50,7 +50,9 @@ async function findingsFor(folder: string, report: Report, when?: string) {
   const agent = await loadAgent(join(folder, 'agent'), vocabulary);
   const fragment = agent.fragments.get('ritual');
   if (fragment === undefined) throw new Error('the agent has a ritual');
-  return evidenceFindings(agent, { fragment, path: 'r.json', report, line: 3 });
+  const found = evidenceFindings(agent, { fragment, path: 'r.json', report, line: 3 });
+  // These reports were made of no journal, which each that verifies is told.
+  return found.filter(({ rule }) => rule !== 'evidence-without-journal');
 }
 
 test('a condition that leaves the fragment out inside the measured cell alone is covered', async () => {
@@ -157,6 +159,29 @@ test('a text that has changed since, and a cell of another agent', async () => {
   ).toEqual([['evidence-stale', 'warning']]);
   const foreign = reportOf({ ...registration, cell: 'damp == false' });
   expect((await findingsFor(folder, foreign)).map(({ rule }) => rule)).toEqual(['evidence-uncovered']);
+});
+
+test('a report is held against its journal, and where there is none that is a warning', async () => {
+  const { folder, report } = await measured();
+  const agent = await loadAgent(join(folder, 'agent'), vocabulary);
+  const fragment = agent.fragments.get('ritual');
+  if (fragment === undefined) throw new Error('the agent has a ritual');
+  const cited = { fragment, path: 'r.json', report, line: 3 };
+  expect(evidenceFindings(agent, cited)).toEqual([
+    {
+      rule: 'evidence-without-journal',
+      level: 'warning',
+      file: fragment.file,
+      line: 3,
+      message:
+        "the report r.json of 'ritual' has no journal beside it, so that nothing shows that its trials were run",
+      more: [],
+    },
+  ]);
+  const record = { fault: 'Line 3 of the journal was altered.' };
+  expect(evidenceFindings(agent, { ...cited, beside: { record } })).toMatchObject([
+    { rule: 'evidence-not-verified', message: expect.stringContaining('Line 3 of the journal was altered.') },
+  ]);
 });
 
 test('only an entry that says report: cites one', async () => {

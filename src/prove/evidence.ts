@@ -11,7 +11,7 @@ import { nameOf } from './metric.ts';
 import { type ArmRecord, armsDifferIn } from './registration.ts';
 import type { Report } from './report.ts';
 import type { Side } from './statistics/trials.ts';
-import { verifyReport } from './verify.ts';
+import { type Beside, verifyReport } from './verify.ts';
 
 /** How a header cites a report: `evidence: report:experiments/protocol.record/report.json`, from the agent folder. */
 const reportPrefix = 'report:';
@@ -30,14 +30,16 @@ export interface CitedReport {
   readonly report: Report;
   /** The line of the fragment's header, from 1. */
   readonly line: number;
+  /** What it is held against beside itself: its text, and the journal that it was made of. */
+  readonly beside?: Beside;
 }
 
 /** What is wrong with one report as evidence for leaving the fragment out; nothing if it covers it. */
 export function evidenceFindings(agent: Agent, cited: CitedReport): Finding[] {
-  const { report, fragment, path } = cited;
+  const { report, fragment, path, beside = {} } = cited;
   const at = { file: fragment.file, line: cited.line };
   const about = `the report ${path} of '${fragment.id}'`;
-  const { checks, ok } = verifyReport(report);
+  const { checks, ok } = verifyReport(report, beside);
   if (!ok) {
     const wrong = checks.find((check) => !check.ok);
     return [
@@ -55,6 +57,7 @@ export function evidenceFindings(agent: Agent, cited: CitedReport): Finding[] {
     ];
   }
   return [
+    ...recordFindings(cited, about),
     ...verdictFindings(cited, out, about),
     ...driftFindings(cited, out, about),
     ...coverageFindings(agent, cited, about),
@@ -78,6 +81,13 @@ function sideWithout(report: Report, id: string): Side | undefined {
   if (besides(report).length > 0 || differing.length !== 1 || differing[0] !== id) return undefined;
   if (digest(arms.treatment, id) === null) return 'treatment';
   return digest(arms.control, id) === null ? 'control' : undefined;
+}
+
+// By itself a report shows that it is of one piece; only its journal shows that its trials were run.
+function recordFindings({ beside, fragment, line }: CitedReport, about: string): Finding[] {
+  if (beside?.record !== undefined) return [];
+  const message = `${about} has no journal beside it, so that nothing shows that its trials were run`;
+  return [finding('evidence-without-journal', message, { file: fragment.file, line })];
 }
 
 // What the report says of leaving out: a loss, or nothing at all, is no evidence for it.

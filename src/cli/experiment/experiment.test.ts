@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { sealed } from '../../prove/report.ts';
 import { experimentFolder } from '../../prove/trials.cases.ts';
 import { call } from '../call.cases.ts';
 import { main } from '../main.ts';
@@ -217,6 +218,28 @@ test('writ check finds a cited report that does not cover every situation, and n
   ]);
   await ritual('!(mode == "headless" && !wet)', 'nowhere.json');
   expect(await found()).toMatchObject([{ rule: 'evidence-unreadable' }]);
+});
+
+test('writ check holds a cited report against its journal', async () => {
+  await writ('experiment', 'register', 'experiment.yaml');
+  await run();
+  await writ('experiment', 'report', 'experiment.yaml');
+  await writeFile(
+    join(folder, 'agent/instructions/ritual.md'),
+    `---\nwhen: '!(mode == "headless" && !wet)'\nevidence: report:../experiment.record/report.json\n---\nRead everything first.\n`,
+  );
+  const found = async () =>
+    JSON.parse((await writ('check', 'agent', '--json')).stdout)
+      .findings.filter(({ rule }: { rule: string }) => rule.startsWith('evidence-'))
+      .map(({ rule, level }: { rule: string; level: string }) => [rule, level]);
+  expect(await found()).toEqual([]);
+  // Of one piece, all digests right; only its journal says otherwise.
+  const made = await report();
+  const forged = sealed({ ...made, madeAt: made.madeAt + 1 });
+  await writeFile(join(folder, 'experiment.record/report.json'), `${JSON.stringify(forged, null, 1)}\n`);
+  expect(await found()).toEqual([['evidence-not-verified', 'error']]);
+  for (const name of ['journal.jsonl', 'journal.head']) await rm(join(folder, 'experiment.record', name));
+  expect(await found()).toEqual([['evidence-without-journal', 'warning']]);
 });
 
 test('a model judges in runs of its own, which do not say of which arm an answer is', async () => {

@@ -1,7 +1,7 @@
 /** `writ experiment verify`: computes every number of a report again, and holds it against its journal and what is there now. */
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { Beside, Verification } from '../../prove/verify.ts';
+import type { Verification } from '../../prove/verify.ts';
 import { type Context, printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { givenPath, type NewCommand, withExamples } from '../program.ts';
@@ -37,9 +37,10 @@ export function verifyReportCommand({ context, command, done }: NewCommand) {
 }
 
 async function verifyFile(context: Context, file: string, flags: VerifyFlags): Promise<number> {
-  const [{ readReport, verifyReport }, { presentOf }] = await Promise.all([
+  const [{ readReport, verifyReport }, { presentOf }, { recordIn }] = await Promise.all([
     import('../../prove/verify.ts'),
     import('./present.ts'),
+    import('./record-in.ts'),
   ]);
   const text = await readTextFile(context, 'REPORT', file);
   const report = readReport(text, file);
@@ -54,21 +55,6 @@ async function verifyFile(context: Context, file: string, flags: VerifyFlags): P
   if (flags.json) printJson(context, verification);
   else context.stdout.write(visible(verificationText(verification)));
   return verification.ok ? exitCodes.completed : exitCodes.failed;
-}
-
-/** The journal that the report was made of; undefined where there is none and none was named. */
-async function recordIn(folder: string, hash: string, named: boolean): Promise<Beside['record']> {
-  const [{ readJournalAt }, { ProveError }] = await Promise.all([
-    import('../../prove/journal.ts'),
-    import('../../prove/errors.ts'),
-  ]);
-  try {
-    const found = await readJournalAt(folder, hash);
-    return found === undefined && named ? { fault: `there is no journal in ${folder}` } : found;
-  } catch (thrown) {
-    if (thrown instanceof ProveError) return { fault: thrown.message };
-    throw thrown;
-  }
 }
 
 /** The file whose record a folder is by its name, if it is there. */

@@ -21,6 +21,7 @@ export const findingRules = {
   'evidence-uncovered': 'error',
   'evidence-exploratory': 'warning',
   'evidence-stale': 'warning',
+  'evidence-without-journal': 'warning',
 } as const satisfies Readonly<Record<string, 'error' | 'warning'>>;
 
 export type FindingRule = keyof typeof findingRules;
