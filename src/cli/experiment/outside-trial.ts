@@ -38,7 +38,7 @@ export function armHarness(asked: AskedHarness, adapters: readonly Adapter[]): A
 
 /** How the run of a trial is opened, with every guarantee lowered to what the program gives: that is recorded with it. */
 export async function outsideOrigin(
-  context: Context,
+  context: Pick<Context, 'env' | 'cwd'>,
   { harness, agent }: Pick<Arm, 'agent'> & { readonly harness: ArmHarness },
   written: Pick<ExperimentFile, 'server' | 'price'>,
   flags: OutsideFlags,
@@ -76,7 +76,7 @@ export async function outsideOrigin(
   };
 }
 
-function upstreamOf(adapter: Adapter, { env }: Context, given: string | undefined): string {
+function upstreamOf(adapter: Adapter, { env }: Pick<Context, 'env'>, given: string | undefined): string {
   const url = given ?? vendorServer(adapter, authModeOf(adapter, env));
   if (url !== undefined) return url;
   throw new CliError(
@@ -88,7 +88,7 @@ function upstreamOf(adapter: Adapter, { env }: Context, given: string | undefine
   );
 }
 
-function programOf(context: Context, adapter: Adapter, bins: readonly string[]): string {
+function programOf(context: Pick<Context, 'env' | 'cwd'>, adapter: Adapter, bins: readonly string[]): string {
   const given = bins.findLast((bin) => bin.startsWith(`${adapter.name}=`));
   if (given !== undefined) return resolve(context.cwd, given.slice(adapter.name.length + 1));
   const found = adapter.program === null ? undefined : findOnPath(adapter.program, context.env);
