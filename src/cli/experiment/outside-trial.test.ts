@@ -4,7 +4,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { vocabulary } from '../../catalog.ts';
 import { loadAgent } from '../../compose/load/agent.ts';
 import { agentFolder } from '../call.cases.ts';
-
 import { outsideOrigin } from './outside-trial.ts';
 
 let folder: string;
