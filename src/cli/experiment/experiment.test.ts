@@ -87,6 +87,22 @@ test('register, run, report, verify; and nothing twice', async () => {
   expect((await writ('runs', 'show', trials[0].run)).code).toBe(0);
 });
 
+test('register says whose server a run will have to be told, and run says it before the first trial', async () => {
+  const registered = async () => await writ('experiment', 'register', 'experiment.yaml');
+  expect((await registered()).stdout).toContain(
+    'no server is known for local/scripted: write server.baseUrl',
+  );
+  const json = JSON.parse((await writ('experiment', 'register', 'experiment.yaml', '--json')).stdout);
+  expect(json.serverless).toEqual(['local/scripted']);
+  const ran = await writ('experiment', 'run', 'experiment.yaml');
+  expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining('model.unknown-provider') });
+  expect(JSON.parse((await writ('runs', 'list', '--json')).stdout).runs).toEqual([]);
+  const path = join(folder, 'experiment.yaml');
+  await writeFile(path, `${await readFile(path, 'utf8')}\nserver: { baseUrl: "${url()}" }`);
+  expect((await registered()).stdout).not.toContain('no server is known');
+  expect((await writ('experiment', 'run', 'experiment.yaml')).code).toBe(0);
+});
+
 test('a report that was altered does not verify, and ends with 1', async () => {
   await writ('experiment', 'register', 'experiment.yaml');
   await run();

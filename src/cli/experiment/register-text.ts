@@ -12,12 +12,19 @@ const statusWords: Readonly<Record<Registered, string>> = {
   deviated: 'registered as a deviation: the result is exploratory',
 };
 
+/** How and where it is kept, and what its run needs. */
+export interface Kept {
+  readonly status: Registered;
+  readonly digest: string;
+  readonly record: string;
+  /** Models and programs whose server nothing names. */
+  readonly serverless: readonly string[];
+}
+
 /** The summary, and under which digest and where it is kept. */
 export function registrationText(
   registration: Registration,
-  status: Registered,
-  digest: string,
-  record: string,
+  { status, digest, record, serverless }: Kept,
 ): string {
   const { question, arms, cell, items, repeats, primary, secondary, design, alpha, errors, grader } =
     registration;
@@ -39,6 +46,11 @@ export function registrationText(
     '',
     `${statusWords[status]}: ${digest}`,
     `record: ${record}`,
+    ...(serverless.length === 0
+      ? []
+      : [
+          `no server is known for ${serverless.join(', ')}: write server.baseUrl and register again, or run it with --base-url`,
+        ]),
   ];
   return `${lines.join('\n')}\n`;
 }

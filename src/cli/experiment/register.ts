@@ -39,6 +39,7 @@ async function registerFile(context: Context, file: string, flags: RegisterFlags
     { openJournal },
     { register },
     { registrationDigest },
+    { withoutServer },
   ] = await Promise.all([
     import('./open-experiment.ts'),
     import('./register-text.ts'),
@@ -46,8 +47,11 @@ async function registerFile(context: Context, file: string, flags: RegisterFlags
     import('../../prove/journal.ts'),
     import('../../prove/register.ts'),
     import('../../prove/registration.ts'),
+    import('./without-server.ts'),
   ]);
-  const { registration } = await openExperiment(context, await loadExperiment(resolve(context.cwd, file)));
+  const opened = await openExperiment(context, await loadExperiment(resolve(context.cwd, file)));
+  const { registration } = opened;
+  const serverless = await withoutServer(opened);
   const record = recordFolder(context, file, flags);
   const journal = await openJournal(record, context.clock);
   try {
@@ -56,8 +60,9 @@ async function registerFile(context: Context, file: string, flags: RegisterFlags
       deviation: flags.deviation,
     });
     const digest = registrationDigest(registration);
-    if (flags.json) printJson(context, { status, digest, record, registration });
-    else context.stdout.write(visible(registrationText(registration, status, digest, record)));
+    if (flags.json) printJson(context, { status, digest, record, serverless, registration });
+    else
+      context.stdout.write(visible(registrationText(registration, { status, digest, record, serverless })));
     return exitCodes.completed;
   } finally {
     await journal.close();
