@@ -1,6 +1,6 @@
 /** The graph of an error is read within one set of bounds, by own data alone, and every doubt counts against a retry. */
 import { expect, test } from 'vitest';
-import { graphBounds } from '../error-graph.ts';
+import { errorGraph, graphBounds } from '../error-graph.ts';
 import {
   isTransportFault,
   locatorIn,
@@ -88,6 +88,9 @@ test('a proxy is not asked', () => {
     expect(provenUnavailable(error)).toBe(false);
     expect(mayHoldUnknownStart(error)).toBe(true);
     expect(locatorIn(error)).toBeNull();
+    // Whoever asks for the parts is not handed it, and so cannot run its code.
+    const { nodes, leaves } = errorGraph(error);
+    expect([...nodes, ...leaves].includes(proxy)).toBe(false);
   }
   expect(asked).toBe(false);
 });

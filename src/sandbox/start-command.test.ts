@@ -68,6 +68,19 @@ test('all goes well, in this order, each step once', async () => {
   expect(done).toEqual(steps);
 });
 
+test.each([
+  ['prepare', ['prepare']],
+  ['record', ['prepare', 'record']],
+] as const)(
+  'a cancel that comes in %s is proof, and nothing of the start follows it',
+  async (name, before) => {
+    const stop = new AbortController();
+    const { done, start } = scripted({ [name]: () => stop.abort() });
+    expect(await start(stop.signal)).toMatchObject({ outcome: 'not-dispatched', why: 'cancelled' });
+    expect(done).toEqual(before);
+  },
+);
+
 describe('after it may have been sent', () => {
   test.each([...rejectionCodes])('a proven %s rejects it', async (code) => {
     const { start } = scripted({ dispatch: fail(startFault({ kind: 'rejected', code }, 'no')) });
