@@ -16,11 +16,17 @@ export type Habit =
   | 'hangs';
 
 const source = String.raw`#!/usr/bin/env node
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 const flag = (name) => { const at = process.argv.indexOf(name); return at < 0 ? undefined : process.argv[at + 1]; };
-if (process.argv.includes('--version')) { console.log('fake 3.2.1 (test)'); process.exit(0); }
+if (process.argv.includes('--version')) {
+  // Programs make themselves at home at the first question already.
+  mkdirSync(join(process.env.HOME, '.fake'), { recursive: true });
+  appendFileSync(process.argv[1] + '.homes', process.env.HOME + '\n');
+  console.log('fake 3.2.1 (test)');
+  process.exit(0);
+}
 const habit = flag('--habit'), home = flag('--home'), resume = flag('--resume');
 if (habit === 'mute') { console.error('no model today'); process.exit(7); }
 if (habit === 'hangs') { setInterval(() => {}, 1000); await new Promise(() => {}); }

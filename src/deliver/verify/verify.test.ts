@@ -1,5 +1,6 @@
 /** The verifier against real child processes: an honest program, and one for each way of not doing what was asked. */
-import { readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../clock.ts';
@@ -103,6 +104,9 @@ test('an honest program: every cell, every trap, resume, files of others; and no
     faults: [],
   });
   expect(await stages()).toEqual(before);
+  // At the question for its version as well, a program is at home in what goes with the measurement.
+  const homes = (await readFile(`${program}.homes`, 'utf8')).trim().split('\n');
+  expect(homes.map((home) => existsSync(home))).toEqual(homes.map(() => false));
 }, 120_000);
 
 test('a short measurement: one trap of each kind and what is known to suffer, one resume', async () => {

@@ -1,4 +1,7 @@
 /** Measures what an installed harness really does with our texts, and says where that differs from what is known. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import type { AuthMode, Cell } from '../../protocol/delivery.ts';
 import { type Intent, intents } from '../../protocol/intent.ts';
@@ -154,14 +157,20 @@ async function versionOf(
   timeoutMs: number,
 ): Promise<string | null> {
   if (adapter.versionArgv.length === 0) return null;
-  const plan = { argv: adapter.versionArgv, env: {}, files: [], home: '/', workspace: '/', stdin: null };
-  const { stdout, stderr } = await runTurn(plan, {
-    program,
-    env: { PATH: env.PATH ?? '', HOME: '/nonexistent' },
-    timeoutMs,
-    signal,
-  });
-  return versionIn(stdout, stderr);
+  // Some make themselves at home before they answer.
+  const home = await mkdtemp(join(tmpdir(), 'writ-verify-'));
+  try {
+    const plan = { argv: adapter.versionArgv, env: {}, files: [], home, workspace: home, stdin: null };
+    const { stdout, stderr } = await runTurn(plan, {
+      program,
+      env: { PATH: env.PATH ?? '', HOME: home },
+      timeoutMs,
+      signal,
+    });
+    return versionIn(stdout, stderr);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
 }
 
 function sideRequest({ bytes, parts }: ModelRequest): SideRequest {
