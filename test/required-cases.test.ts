@@ -1,13 +1,9 @@
 /**
  * The cases that commands and durable effects have to pass, each with the tests that show it or the reason why it cannot arise
- * here. A test that is named here exists under its file; so a case cannot lose its test unseen.
+ * here.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
-
-/** The end of a path, and a part of a test's name as it is written there. */
-type Shown = readonly [file: string, name: string];
-type Case = readonly [number: string, what: string, by: readonly Shown[] | string];
+import { expect, test } from 'vitest';
+import { type Case, describeCases } from './shown.ts';
 
 const remote = 'src/sandbox/start-remote.test.ts';
 const start = 'src/sandbox/start-command.test.ts';
@@ -280,22 +276,7 @@ const effects: readonly Case[] = [
   ['7.18', 'a migration in place without a copy', noMigration],
 ];
 
-const groups = { commands, effects };
-
-describe.each(Object.entries(groups))('%s', (_group, cases) => {
-  test.each(cases.map(([number, what, by]) => [number, what, by] as const))(
-    '%s: %s',
-    (_number, _what, by) => {
-      if (typeof by === 'string') return expect(by).not.toBe('');
-      expect(by.length).toBeGreaterThan(0);
-      for (const [file, name] of by) {
-        expect([file, existsSync(file)]).toEqual([file, true]);
-        // Names are written with whatever quotes; a line may be broken before one, never within.
-        expect([name, readFileSync(file, 'utf8').includes(name)]).toEqual([name, true]);
-      }
-    },
-  );
-});
+describeCases({ commands, effects });
 
 test('no case is missing', () => {
   expect(commands.map(([number]) => number)).toEqual(Array.from({ length: 18 }, (_, i) => `${i + 1}`));
