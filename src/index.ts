@@ -144,7 +144,7 @@ export { type ProjectReadOptions, projectRead } from './native/tool/project-read
 export { type ProjectSearchOptions, projectSearch } from './native/tool/project-search.ts';
 export { type SqlQueryOptions, sqlQuery } from './native/tool/sql-query.ts';
 export { type SubagentOptions, subagent } from './native/tool/subagent.ts';
-export type { Tool, ToolContext, ToolLimits, ToolOutput } from './native/tool/tool.ts';
+export type { Misfit, Tool, ToolContext, ToolLimits, ToolOutput } from './native/tool/tool.ts';
 export type { BudgetCounter, BudgetLimits, BudgetReport } from './protocol/budget.ts';
 export type { Composition, Decision, Layer } from './protocol/composition.ts';
 export type { Cell, DeliveryPlan, Receipt } from './protocol/delivery.ts';

@@ -117,6 +117,11 @@ describe('an answer that is neither', () => {
     ['a missing op', '{"steps":[{"name":"SECRET"}]}', 'unknown_or_malformed_step'],
     ['a name that is not bound', plan(final(ref('SECRET'))), 'unbound_variable'],
     [
+      'arguments that do not fit',
+      plan(tool('look', 'x', { n: 'SECRET', SECRET: 1 }), final(1)),
+      'Step: 0. /n does not fit: expected a whole number. There is 1 field that the tool does not have.',
+    ],
+    [
       'one hop into the result of a tool',
       plan(tool('look', 'x'), final(field('x', 'SECRET'))),
       'tool_result_envelope_field',

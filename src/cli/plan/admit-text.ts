@@ -1,5 +1,5 @@
 /** `admitText`: what both commands hold of a plan before anything of it is run, a model or a key being no part of that. */
-import type { AcceptedPlan, PlanCheck } from '../../native/plan/check-plan.ts';
+import type { AcceptedPlan, PlanCheck, RegisteredTool } from '../../native/plan/check-plan.ts';
 import { configuredRun } from '../compose/configured.ts';
 import type { Composed } from '../compose/situation-flags.ts';
 import { CliError } from '../errors.ts';
@@ -29,8 +29,12 @@ export async function admitText(
   ]);
   const parsed = parsePlan(text);
   if (!parsed.ok) throw faultError(parsed.fault);
+  const named = new Set<string>();
+  eachStep(parsed.plan, (step) => {
+    if (step.op === 'tool') named.add(step.name);
+  });
   const { mayAsk, ...rights } =
-    compose === undefined ? await everyRight() : await rightsOf(await compose(), model);
+    compose === undefined ? await everyRight() : await rightsOf(await compose(), model, named);
   const checked = checkPlan(parsed.plan, { ...rights, limits: planLimits(), inputs });
   if (!checked.ok) {
     if (checked.fault?.fault === 'unknown_provider' && rights.registry?.provider === null)
@@ -54,16 +58,25 @@ async function everyRight(): Promise<Rights> {
   return { capabilities: [planCapability, ...Object.values(planCapabilities)], mayAsk: () => true };
 }
 
-/** Of tools in the agent's folder only the names are known: their code is never loaded by a check. */
-async function rightsOf({ agent, configured }: Composed, model: string | undefined): Promise<Rights> {
+/**
+ * Of tools in the agent's folder only the names are known: their code is never loaded by a check. Of built-in ones that the plan
+ * names, the parameters are known too.
+ */
+async function rightsOf(
+  composed: Composed,
+  model: string | undefined,
+  named: ReadonlySet<string>,
+): Promise<Rights> {
+  const { agent, configured } = composed;
   const { tools: builtIn } = await import('../../catalog.ts');
-  const listed = new Map(
-    agent.tools.map(({ name }) => {
-      const capability = builtIn.find((tool) => tool.name === name)?.capability ?? null;
-      const counter = capability === 'context' ? ('contextOps' as const) : ('toolCalls' as const);
-      return [name, { capability, counter }] as const;
-    }),
-  );
+  const listed = new Map<string, RegisteredTool>();
+  for (const { name, options, own } of agent.tools) {
+    const capability = builtIn.find((tool) => tool.name === name)?.capability ?? null;
+    const counter = capability === 'context' ? 'contextOps' : 'toolCalls';
+    const known = own !== true && named.has(name);
+    const misfits = known ? await misfitsOfBuiltIn(name, options, composed) : undefined;
+    listed.set(name, { capability, counter, ...(misfits === undefined ? {} : { misfits }) });
+  }
   // Which tools a server offers is known only once it was asked, and a check starts none.
   const servers = agent.mcp.size > 0;
   return {
@@ -76,6 +89,26 @@ async function rightsOf({ agent, configured }: Composed, model: string | undefin
     // Code of the folder may ask for a child like `subagent`; no other tool of ours does, and no server can.
     mayAsk: (name) => listed.get(name)?.capability === null || name === 'subagent',
   };
+}
+
+/** Undefined for a tool that cannot be opened here; a run would say why. */
+async function misfitsOfBuiltIn(
+  name: string,
+  options: Composed['agent']['tools'][number]['options'],
+  { workspace, situation }: Composed,
+): Promise<RegisteredTool['misfits']> {
+  const [{ openBuiltIn, skillFolders }, { misfitsIn }] = await Promise.all([
+    import('../run/built-in-tool.ts'),
+    import('../../native/plan/session-plans.ts'),
+  ]);
+  try {
+    const seat = { workspace, skills: skillFolders(situation.skills ?? []) };
+    const tool = await openBuiltIn({ name, options: { ...options } }, seat);
+    await tool.close();
+    return (args) => misfitsIn(tool, args);
+  } catch {
+    return undefined;
+  }
 }
 
 function modelMissing(): CliError {

@@ -102,7 +102,6 @@ test.each([
       const server = verb === 'run' ? ['--base-url', 'http://127.0.0.1:9/v1', '--ledger', 'ledger'] : [];
       const words = ['plan', verb, 'plan.json', '--agent', 'agent', ...server];
       const { code: got, stderr } = await call(words, plan);
-      if (verb === 'check' && named === 'invalid_tool_arguments') continue;
       expect([verb, got, stderr.includes(named), stderr.includes('SECRET')]).toEqual([
         verb,
         code,
@@ -142,6 +141,31 @@ test('run: the final value on stdout, its steps in the record', async () => {
   const whole = await call(['runs', 'show', 'last', '--calls', '--ledger', 'ledger'], plan);
   expect(whole.stdout).toContain('├─ 0 tool project_read: ok\n│  ├─ {"path":"notes.txt"}\n│  └─ {');
   expect(whole.stdout).toContain('"content":"the');
+});
+
+test('arguments that do not fit are named by the words of the tool, before and in a run', async () => {
+  const args = { start_line: 'SECRET', SECRET: 1, more: 2 };
+  const plan = {
+    steps: [
+      { ...read, args },
+      { op: 'final', value: 1 },
+    ],
+  };
+  const said =
+    "The plan was not accepted: invalid_tool_arguments: The arguments do not fit the tool's parameters. Step: 0. " +
+    '/path is missing: expected text. /start_line does not fit: expected a whole number. ' +
+    'There are 2 fields that the tool does not have.';
+  for (const verb of ['check', 'run']) {
+    const shown = await call(['plan', verb, 'plan.json', '--agent', 'agent', '--json'], plan);
+    const { error } = JSON.parse(shown.stdout);
+    expect([verb, shown.code, error.message]).toEqual([verb, 2, said]);
+    expect(error.details.misfits).toEqual([
+      { kind: 'missing', place: '/path', expected: 'text' },
+      { kind: 'wrong', place: '/start_line', expected: 'a whole number' },
+      { kind: 'unexpected', place: '', count: 2 },
+    ]);
+    expect(shown.stdout + shown.stderr).not.toContain('SECRET');
+  }
 });
 
 const yaml = () => join(folder, 'agent', 'agent.yaml');

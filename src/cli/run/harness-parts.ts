@@ -1,5 +1,5 @@
 /** Builds the native harness that a session's origin describes: its model, its tools, and the secrets among them. */
-import { tools as catalogTools, vocabulary } from '../../catalog.ts';
+import { vocabulary } from '../../catalog.ts';
 import { namingMend } from '../../compose/nearest.ts';
 import type { Policies } from '../../compose/policies.ts';
 import type { HttpLimits } from '../../native/model/http-model.ts';
@@ -11,6 +11,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { type OpenedCode, openOwnCode } from '../trust/own-code.ts';
 import type { Consent } from '../trust/trust.ts';
+import { openBuiltIn } from './built-in-tool.ts';
 import { givenContexts } from './context-files.ts';
 import type { AnyOrigin, Origin } from './origin.ts';
 import { openOutside } from './outside-parts.ts';
@@ -36,7 +37,7 @@ export async function openHarness(
   try {
     code = await openOwnCode(context, origin, consent, model.secrets);
     for (const choice of origin.tools) {
-      tools.push(...(code.own.get(choice.name) ?? [await openTool(choice, origin)]));
+      tools.push(...(code.own.get(choice.name) ?? [await openBuiltIn(choice, origin)]));
     }
     mustBeUsed(consent.capabilities ?? [], origin, [...tools, ...code.mcp]);
   } catch (error) {
@@ -133,26 +134,4 @@ function pricesOf({ model, price }: Origin): Parameters<typeof resolveModel>[1][
       ...(cacheWrite === undefined ? {} : { cacheWrite }),
     },
   };
-}
-
-async function openTool({ name, options }: Origin['tools'][number], origin: Origin): Promise<Tool> {
-  const part = catalogTools.find((tool) => tool.name === name);
-  if (part === undefined) {
-    throw new CliError(
-      'cli.unsupported',
-      `The session uses the tool '${name}', which this Writ does not have.`,
-      {
-        next: 'Start the task in a new session.',
-        details: { tool: name },
-      },
-    );
-  }
-  if (Object.hasOwn(options, 'workspace')) {
-    throw new CliError('cli.bad-value', `The tool ${name} expected no option 'workspace' in agent.yaml.`, {
-      next: 'Take it out; the workspace is given with --workspace.',
-      details: { tool: name },
-    });
-  }
-  const { workspace, skills } = origin;
-  return (await part.load())({ ...options, workspace }, skills);
 }

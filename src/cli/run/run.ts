@@ -18,6 +18,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { readStdin, readTextFile } from '../text-file.ts';
+import { skillFolders } from './built-in-tool.ts';
 import { overlayLimits } from './limits.ts';
 import type { Origin } from './origin.ts';
 import type { RunFlags } from './run-flags.ts';
@@ -316,9 +317,7 @@ function originOf(context: Context, composed: Composed, flags: RunFlags): Origin
     ...(Object.keys(policies).length === 0 ? {} : { policies: JSON.parse(JSON.stringify(policies)) }),
     ...(agent.conversation === null ? {} : { conversation: { ...agent.conversation } }),
     ...(agent.mcp.size === 0 ? {} : { mcp: JSON.parse(JSON.stringify(Object.fromEntries(agent.mcp))) }),
-    ...(situation.skills === undefined
-      ? {}
-      : { skills: Object.fromEntries(situation.skills.map((skill) => [skill.name, skill.folder])) }),
+    ...(situation.skills === undefined ? {} : { skills: skillFolders(situation.skills) }),
     situation: absoluteFlags(context, agent, flags),
   };
 }

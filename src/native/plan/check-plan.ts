@@ -2,6 +2,7 @@
 import { sha256 } from '../../digest.ts';
 import { type ExactJson, exactJsonText } from '../../protocol/json.ts';
 import { exactCanonicalJson } from '../exact-canonical.ts';
+import type { Misfit } from '../tool/tool.ts';
 import type { Expression, Plan, StepOptions } from './ast.ts';
 import { planCapabilities, planCapability } from './capabilities.ts';
 import { checkScopes } from './check-scopes.ts';
@@ -27,8 +28,8 @@ export interface RegisteredTool {
   /** Null where the tool is known by name only, as before its code was loaded. */
   readonly capability: string | null;
   readonly counter: 'toolCalls' | 'contextOps';
-  /** Whether arguments that stand whole in the plan fit; undefined answers that nobody can say here. */
-  accepts?(args: ExactJson): boolean;
+  /** Why arguments that stand whole in the plan do not fit; undefined where they do, and left out where nobody can say here. */
+  misfits?(args: ExactJson): readonly Misfit[] | undefined;
 }
 
 export interface PlanCheck {
@@ -201,8 +202,8 @@ function preflight(plan: Plan, registry: PlanRegistry): void {
     if (step.op === 'tool') {
       const tool = registry.tool(step.name);
       if (tool === undefined) return reject('unknown_tool', path);
-      if (step.args.kind === 'literal' && tool.accepts?.(step.args.value) === false)
-        reject('invalid_tool_arguments', path);
+      const misfits = step.args.kind === 'literal' ? tool.misfits?.(step.args.value) : undefined;
+      if (misfits !== undefined) throw new Rejected('invalid_tool_arguments', path, { misfits });
     }
     if (
       step.op === 'model' &&

@@ -1,4 +1,5 @@
 /** Why a plan is not accepted, as data in a fixed vocabulary: nothing of the rejected text is ever in it. */
+import type { Misfit } from '../tool/tool.ts';
 import { PlanError } from './errors.ts';
 
 /** What may be wrong. */
@@ -48,13 +49,15 @@ export interface PlanFault {
   readonly name?: string;
   /** For a wrong field of an envelope: the one that holds the result. */
   readonly hop?: string;
+  /** For arguments that do not fit: where, in the words of the tool's schema. */
+  readonly misfits?: readonly Misfit[];
 }
 
 /** Thrown inside the reader and the checker; outside they return it. */
 export class Rejected extends Error {
   readonly fault: PlanFault;
 
-  constructor(fault: PlanFaultName, path: string, more: Pick<PlanFault, 'name' | 'hop'> = {}) {
+  constructor(fault: PlanFaultName, path: string, more: Pick<PlanFault, 'name' | 'hop' | 'misfits'> = {}) {
     super(fault);
     this.fault = { fault, path, ...more };
   }
@@ -63,11 +66,31 @@ export class Rejected extends Error {
 const charactersMax = 1024;
 
 /** The fault in at most 1,024 characters, in words of the runtime alone. */
-export function faultText({ fault, path, name, hop }: PlanFault): string {
+export function faultText({ fault, path, name, hop, misfits = [] }: PlanFault): string {
   const where = path === '' ? '' : ` Step: ${path}.`;
   const what = name === undefined ? '' : ` Name: ${name}.`;
   const how = hop === undefined ? '' : ` Write {"ref":"field","value":{"ref":"var",…},"key":"${hop}"} first.`;
-  return `${fault}: ${planFaults[fault]}${where.slice(0, 300)}${what}${how}`.slice(0, charactersMax);
+  const places = misfits.slice(0, misfitsMax).map((misfit) => ` ${misfitText(misfit)}`);
+  const more = misfits.length > misfitsMax ? ` There are ${misfits.length - misfitsMax} more.` : '';
+  return `${fault}: ${planFaults[fault]}${where.slice(0, 300)}${what}${how}${places.join('')}${more}`.slice(
+    0,
+    charactersMax,
+  );
+}
+
+const misfitsMax = 4;
+const placeCharactersMax = 80;
+
+function misfitText(misfit: Misfit): string {
+  const place = misfit.place === '' ? 'the arguments' : misfit.place.slice(0, placeCharactersMax);
+  switch (misfit.kind) {
+    case 'missing':
+      return `${place} is missing: expected ${misfit.expected.slice(0, placeCharactersMax)}.`;
+    case 'wrong':
+      return `${place} does not fit: expected ${misfit.expected.slice(0, placeCharactersMax)}.`;
+    case 'unexpected':
+      return `${place === 'the arguments' ? 'There' : `In ${place} there`} ${misfit.count === 1 ? 'is 1 field' : `are ${misfit.count} fields`} that the tool does not have.`;
+  }
 }
 
 /** What the fault is as an error. */

@@ -16,7 +16,7 @@ import { cancelled, type RequestOptions } from '../request.ts';
 import type { RunSpec } from '../spec/run-spec.ts';
 import { projectTools } from '../surface.ts';
 import { wholeText } from '../tool/result-text.ts';
-import type { Tool } from '../tool/tool.ts';
+import type { Misfit, Tool } from '../tool/tool.ts';
 import type { Plan, StepOptions } from './ast.ts';
 import { type AcceptedPlan, type CheckedPlan, checkPlan, type PlanRegistry } from './check-plan.ts';
 import type { PlanError } from './errors.ts';
@@ -155,9 +155,15 @@ function registryOf(
       const tool = shown.includes(name) ? tools.get(name) : undefined;
       if (tool === undefined) return undefined;
       const { capability, counter = 'toolCalls' } = tool;
-      return { capability, counter, accepts: (args) => tool.check(args).ok };
+      return { capability, counter, misfits: (args) => misfitsIn(tool, args) };
     },
   };
+}
+
+/** Why a tool refuses arguments, without a word of them; undefined if it takes them. */
+export function misfitsIn(tool: Pick<Tool, 'check'>, args: ExactJson): readonly Misfit[] | undefined {
+  const checked = tool.check(args);
+  return checked.ok ? undefined : (checked.misfits ?? []);
 }
 
 /** A model step: the session's own loop, in a lane, with the tools that the step may use and nothing of the agent's text. */

@@ -5,11 +5,12 @@ import type { Ajv2020 as Ajv } from 'ajv/dist/2020.js';
 import { messageOf } from '../../errors.ts';
 import type { ExactJson, Json } from '../../protocol/json.ts';
 import { isRecord } from '../../protocol/json.ts';
+import { misfitsOf, misfitsOfIntegers, misfitsOfIssues } from './argument-misfits.ts';
 import { problemOf, unknownField, valueAt } from './argument-problems.ts';
 import { ToolError } from './errors.ts';
 import { isPlainSchema } from './plain-schema.ts';
 import { short } from './short.ts';
-import type { ArgumentCheck } from './tool.ts';
+import type { ArgumentCheck, Misfit } from './tool.ts';
 
 /** What `defineTool` needs of a Standard Schema (https://standardschema.dev): its check and its JSON Schema. */
 export interface StandardParameters<Output = unknown> {
@@ -57,11 +58,12 @@ export function jsonSchemaCheck(name: string, schema: object, exactIntegers: boo
     parameters,
     check(args) {
       const rounded = exactIntegers ? [] : beyondExact(args);
-      if (rounded.length > 0) return refuse(rounded);
+      if (rounded.length > 0) return refuseIntegers(rounded, parameters);
       validate ??= compile(name, parameters);
       // ajv knows no bigint. It judges a stand-in; the tool gets the exact one.
       if (validate(exactIntegers ? standIn(args) : args)) return { ok: true, value: args };
-      return refuse((validate.errors ?? []).map(problemOf));
+      const errors = validate.errors ?? [];
+      return refuse(errors.map(problemOf), misfitsOf(errors, parameters));
     },
   };
 }
@@ -80,11 +82,20 @@ export function standardCheck<Output>(
     parameters,
     check(args) {
       const rounded = exactIntegers ? [] : beyondExact(args);
-      if (rounded.length > 0) return refuse(rounded);
+      if (rounded.length > 0) return refuseIntegers(rounded, parameters);
       try {
         const result = validateNow(name, schema, args);
         if (result.issues === undefined) return { ok: true, value: result.value };
-        return refuse(result.issues.flatMap((issue) => issueProblems(issue, args, parameters)));
+        const { issues } = result;
+        const misfits = misfitsOfIssues(
+          issues.map((issue) => ({ path: pathOf(issue), unknown: unknownIn(issue).length })),
+          args,
+          parameters,
+        );
+        return refuse(
+          issues.flatMap((issue) => issueProblems(issue, args, parameters)),
+          misfits,
+        );
       } catch (thrown) {
         if (thrown instanceof ToolError) throw thrown;
         return refuse([
@@ -203,15 +214,22 @@ function issueProblems(
   args: ExactJson,
   schema: { readonly [key: string]: Json },
 ): string[] {
-  const path = (issue.path ?? []).map((part) =>
-    typeof part === 'object' && part !== null ? part.key : part,
-  );
-  // Zod names all unknown fields of one object in one issue; a model mends one at a time.
-  if ('keys' in issue && Array.isArray(issue.keys))
-    return issue.keys.map((key) => unknownField(path, String(key), propertiesAt(schema, path)));
+  const path = pathOf(issue);
+  const unknown = unknownIn(issue);
+  if (unknown.length > 0)
+    return unknown.map((key) => unknownField(path, String(key), propertiesAt(schema, path)));
   const place = path.length === 0 ? 'the arguments' : `/${path.map(String).join('/')}`;
   const message = issue.message.replace(/[.\s]+$/, '');
   return [`${place}: ${message} (found ${short(valueAt(args, path))}).`];
+}
+
+function pathOf({ path = [] }: StandardIssue): readonly PropertyKey[] {
+  return path.map((part) => (typeof part === 'object' && part !== null ? part.key : part));
+}
+
+// Zod names all unknown fields of one object in one issue; a model mends one at a time.
+function unknownIn(issue: StandardIssue): readonly unknown[] {
+  return 'keys' in issue && Array.isArray(issue.keys) ? issue.keys : [];
 }
 
 function propertiesAt(schema: Json | undefined, path: readonly PropertyKey[]): string[] {
@@ -224,22 +242,42 @@ function propertiesAt(schema: Json | undefined, path: readonly PropertyKey[]): s
   return isRecord(at) && isRecord(at.properties) ? Object.keys(at.properties) : [];
 }
 
-function refuse(problems: readonly string[]): ArgumentCheck {
+function refuse(problems: readonly string[], misfits: readonly Misfit[] = []): ArgumentCheck {
   const distinct = [...new Set(problems)];
   const more = distinct.length - problemsMax;
   return {
     ok: false,
     problems: more > 0 ? [...distinct.slice(0, problemsMax), `There are ${more} more problems.`] : distinct,
+    misfits,
   };
 }
 
-function beyondExact(value: ExactJson, place = ''): string[] {
-  if (typeof value === 'bigint')
-    return [
-      `${place || 'the arguments'}: expected an integer within ±2^53, found ${short(value)}, which would be rounded. Send it as text if the field takes text: "${short(value)}".`,
-    ];
+interface Rounded {
+  readonly path: readonly string[];
+  readonly value: bigint;
+}
+
+function beyondExact(value: ExactJson, path: readonly string[] = []): Rounded[] {
+  if (typeof value === 'bigint') return [{ path, value }];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => beyondExact(item, `${place}/${key}`));
+  return Object.entries(value).flatMap(([key, item]) => beyondExact(item, [...path, key]));
+}
+
+function refuseIntegers(
+  rounded: readonly Rounded[],
+  schema: { readonly [key: string]: Json },
+): ArgumentCheck {
+  const problems = rounded.map(({ path, value }) => {
+    const place = path.length === 0 ? 'the arguments' : `/${path.join('/')}`;
+    return `${place}: expected an integer within ±2^53, found ${short(value)}, which would be rounded. Send it as text if the field takes text: "${short(value)}".`;
+  });
+  return refuse(
+    problems,
+    misfitsOfIntegers(
+      rounded.map(({ path }) => path),
+      schema,
+    ),
+  );
 }
 
 function standIn(value: ExactJson): unknown {

@@ -70,7 +70,8 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return at;
 }
 
-function expectedOf(schema: unknown): string {
+/** What a schema expects, in few words. */
+export function expectedOf(schema: unknown): string {
   if (!isRecord(schema)) return 'a value';
   if (Array.isArray(schema.enum)) return oneOf(schema.enum);
   const types = [schema.type].flat().filter((type) => typeof type === 'string');
@@ -108,7 +109,8 @@ function retype(schema: unknown, data: unknown): string {
   return '';
 }
 
-function bound(keyword: string, limit: number): string {
+/** How many a rule such as `maxItems` allows. */
+export function bound(keyword: string, limit: number): string {
   return keyword.startsWith('min') ? `at least ${limit}` : `at most ${limit}`;
 }
 

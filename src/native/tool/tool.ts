@@ -59,7 +59,17 @@ export type ToolFinding = ToolOutput | { readonly status: 'unknown'; readonly me
 export type ArgumentCheck =
   | { readonly ok: true; readonly value: unknown }
   /** One sentence per problem, naming the place (`/limit`), what was expected and what was found. */
-  | { readonly ok: false; readonly problems: readonly string[] };
+  | {
+      readonly ok: false;
+      readonly problems: readonly string[];
+      /** The same without a word of what was given, for those who must not repeat it. */
+      readonly misfits?: readonly Misfit[];
+    };
+
+/** A place (`/limit`; empty for the arguments as a whole) by the schema's own names, and what it expects there. */
+export type Misfit =
+  | { readonly kind: 'missing' | 'wrong'; readonly place: string; readonly expected: string }
+  | { readonly kind: 'unexpected'; readonly place: string; readonly count: number };
 
 export interface Tool {
   readonly schema: ToolSchema;
