@@ -348,7 +348,7 @@ const runtime: readonly Case[] = [
   [
     'net-jail',
     'a network that leads to one model only',
-    'No agent program is confined to a network; that it is not is what its declarations and its receipt leave open.',
+    'Agent programs keep the network of their user; only a command in a sandbox is without one.',
   ],
   [
     'trace',
@@ -429,7 +429,7 @@ const reports: readonly Case[] = [
     'P09',
     'a session goes on with the text that it began with, or not at all',
     [
-      ['src/cli/run/run.test.ts', 'a session goes on: the same instructions'],
+      [required, 'goes on with the text that it began with, and says so'],
       [session, 'with another intent or other dimensions is refused'],
     ],
   ],

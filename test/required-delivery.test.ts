@@ -4,7 +4,9 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { agentFolder, call, writeFiles } from '../src/cli/call.cases.ts';
+import { plainComposition } from '../src/compose/plain.ts';
 import { type DriveRig, openDriveRig, prints, recorded } from '../src/deliver/drive/drive.cases.ts';
+import { sha256 } from '../src/digest.ts';
 
 const key = { OPENAI_API_KEY: 'canary-7f3a/9c1e-55d0' };
 const closers: (() => Promise<unknown>)[] = [];
@@ -95,6 +97,22 @@ describe('files of the user', () => {
   });
 });
 
+// One program is given its text again, the other keeps the first: both would be wrong about a new one.
+test.each(['pi', 'codex'])(
+  'a session of %s whose agent was changed goes on with the text that it began with, and says so',
+  async (name) => {
+    const rig = await rigOf(name, prints(await recorded(name, 'tool-call')));
+    const { session } = await rig.run('One.');
+    const composition = plainComposition('tester', 'You are another.');
+    const { notices } = await rig.run('Two.', { session, composition });
+    expect(notices.join()).toContain(`session ${session} keeps the text it began with`);
+    const receipts = rig.events.flatMap((event) =>
+      event.type === 'delivery-receipt' ? [event.receipt.sha256] : [],
+    );
+    expect(receipts).toEqual(Array(2).fill(sha256('You answer tests.')));
+  },
+);
+
 test('of a program that fails the receipt is recorded before its end', async () => {
   const rig = await rigOf('pi', prints(await recorded('pi', 'refused'), 1));
   expect(await rig.run('x')).toMatchObject({ status: 'failed' });
@@ -139,8 +157,11 @@ describe('a secret that a program prints', () => {
         expect(shown).not.toContain(key.OPENAI_API_KEY);
         // The program had it, so that it had something to print.
         expect(shown).toContain('[secret OPENAI_API_KEY]');
+        // A journal of the store may go while it is being looked for.
         for (const file of await readdir(join(cwd, '.writ')))
-          expect(await readFile(join(cwd, '.writ', file), 'latin1')).not.toContain(key.OPENAI_API_KEY);
+          expect(await readFile(join(cwd, '.writ', file), 'latin1').catch(() => '')).not.toContain(
+            key.OPENAI_API_KEY,
+          );
       }
     },
   );
