@@ -10,7 +10,7 @@ afterEach(() => rig.close());
 
 const cell: Cell = {
   harness: 'acp',
-  version: '1.0.0',
+  version: 'program.mjs 1.0.0',
   modelFamily: 'default',
   authMode: 'api-key',
   intent: 'append',
