@@ -259,6 +259,7 @@ function answered(turn: number, attempt: number, reply: Answered): Asked {
     response,
     finish: reply.finish,
     modelSeen: reply.modelSeen,
+    ...(reply.fingerprint === undefined ? {} : { fingerprint: reply.fingerprint }),
     requestId: reply.requestId,
     usage: reply.usage,
     firstByteMs: reply.firstByteMs,

@@ -97,6 +97,8 @@ export interface EventBodies {
     readonly response: string;
     readonly finish: string;
     readonly modelSeen: string | null;
+    /** What the provider calls the state of its service that answered; left out where it says nothing of it. */
+    readonly fingerprint?: string;
     readonly requestId: string | null;
     readonly usage: Usage;
     readonly firstByteMs: number;
@@ -332,6 +334,8 @@ export interface EventBodies {
     readonly httpStatus: number | null;
     /** The name under which its model answered; null where the answer names none or cannot be read. */
     readonly modelSeen: string | null;
+    /** As in `model-response`. */
+    readonly fingerprint?: string;
     readonly usage: Usage;
     /** Digest of the raw answer; null where none came. */
     readonly response: string | null;

@@ -64,6 +64,7 @@ export interface SideCounts {
   readonly interrupted: number;
   readonly timeouts: number;
   readonly modelsSeen: readonly string[];
+  readonly fingerprintsSeen: readonly string[];
   readonly environments: readonly string[];
 }
 
@@ -353,9 +354,14 @@ function countsOf(
     },
     interrupted: own.reduce((total, row) => total + row.interrupted, 0),
     timeouts: own.filter((row) => !row.finished).length,
-    modelsSeen: [...new Set(own.flatMap((row) => row.modelsSeen.flatMap((one) => one ?? [])))].sort(),
+    modelsSeen: known(own.flatMap((row) => row.modelsSeen)),
+    fingerprintsSeen: known(own.flatMap((row) => row.fingerprintsSeen)),
     environments: [...new Set(own.map((row) => row.environment))].sort(),
   };
+}
+
+function known(names: readonly (string | null)[]): readonly string[] {
+  return [...new Set(names.flatMap((one) => one ?? []))].sort();
 }
 
 /** Whether the trial at this place is a result that can be compared. */

@@ -145,6 +145,9 @@ export const experimentSchema = z.strictObject({
   seed: z.union([z.int(), text]),
   model: text.optional(),
   modelSeen: text.optional().describe('The name under which the provider must answer.'),
+  fingerprintSeen: text
+    .optional()
+    .describe('The state of its service (system_fingerprint) that each answer must tell.'),
   server: z
     .strictObject({
       baseUrl: text.optional(),

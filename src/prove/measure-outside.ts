@@ -8,6 +8,7 @@ export interface OutsideMeasured {
   readonly modelsAsked: readonly (string | null)[];
   /** Names under which they were answered, each once; null for an answer that names none or cannot be read. */
   readonly modelsSeen: readonly (string | null)[];
+  readonly fingerprintsSeen: readonly (string | null)[];
   /** Digest of the text that stood in every request of the task; null where it was not looked for in all of them. */
   readonly promptSent: Digest | null;
   /** Whose fault it was that the program failed, where its last request tells; else null. */
@@ -34,6 +35,7 @@ export function outsideOf(events: readonly RunEvent[]): OutsideMeasured | undefi
     version: receipt.version,
     modelsAsked: [...new Set(main.map(({ model }) => model))],
     modelsSeen: [...new Set(answers.map(({ modelSeen }) => modelSeen))],
+    fingerprintsSeen: [...new Set(answers.map(({ fingerprint }) => fingerprint ?? null))],
     promptSent: isProven ? receipt.sha256 : null,
     code: isItsOwn ? outageOf(events) : null,
   };

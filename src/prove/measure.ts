@@ -37,6 +37,7 @@ export async function measure(
   const calls = callsOf(events);
   const lanes = lanesOf(events);
   const outside = outsideOf(events);
+  const answers = events.flatMap((event) => (event.type === 'model-response' ? [event] : []));
   const measured: Measured = {
     run,
     session: start.session,
@@ -48,7 +49,9 @@ export async function measure(
     harness: start.harness,
     ...(outside === undefined ? {} : { harnessVersion: outside.version, modelsAsked: outside.modelsAsked }),
     model: start.model,
-    modelsSeen: outside?.modelsSeen ?? modelsSeenIn(events),
+    modelsSeen: outside?.modelsSeen ?? unique(answers.map(({ modelSeen }) => modelSeen)),
+    fingerprintsSeen:
+      outside?.fingerprintsSeen ?? unique(answers.map(({ fingerprint }) => fingerprint ?? null)),
     servers: unique(events.flatMap(serverOf)),
     projection: session?.projection ?? '',
     canaries: canaries.filter(({ text }) => sent.all.some((one) => holds(one, text))).map(({ name }) => name),
@@ -66,10 +69,6 @@ export async function measure(
     lanes,
   };
   return { measured, answer, calls };
-}
-
-function modelsSeenIn(events: readonly RunEvent[]): readonly (string | null)[] {
-  return unique(events.flatMap((event) => (event.type === 'model-response' ? [event.modelSeen] : [])));
 }
 
 function serverOf(event: RunEvent): readonly string[] {

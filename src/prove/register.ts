@@ -56,6 +56,7 @@ const ofTrials = [
   'arms',
   'seed',
   'modelSeen',
+  'fingerprintSeen',
   'server',
   'budget',
   'horizonMs',

@@ -57,6 +57,7 @@ export interface Registration {
   readonly blocking: 'item';
   readonly seed: number | string;
   readonly modelSeen: string | null;
+  readonly fingerprintSeen: string | null;
   readonly server: Readonly<Record<string, Json>>;
   readonly budget: Readonly<Record<string, number>> | null;
   /** Milliseconds after which a trial counts as not finished; null without such a limit. */
@@ -152,6 +153,7 @@ export async function registrationOf(
     blocking: written.blocking,
     seed,
     modelSeen: written.modelSeen ?? null,
+    fingerprintSeen: written.fingerprintSeen ?? null,
     server: {
       ...written.server,
       ...(written.price === undefined ? {} : { price: written.price }),

@@ -207,6 +207,7 @@ function notVerifiedOf(
   const versionless = rows.filter(({ harnessVersion }) => harnessVersion === null).length;
   const unsent = rows.filter((row) => row.promptSent === null).length;
   const models = new Set([...arms.control.modelsSeen, ...arms.treatment.modelsSeen]);
+  const states = [...new Set([...arms.control.fingerprintsSeen, ...arms.treatment.fingerprintsSeen])].sort();
   const local = rows.every((row) => row.servers.every((server) => server === 'this machine'));
   const unpriced = rows.filter((row) => row.usage.costUsd === null).length;
   const said = (when: boolean, text: string) => (when ? [text] : []);
@@ -224,6 +225,10 @@ function notVerifiedOf(
       'The name under which the model must answer was not registered.',
     ),
     ...said(models.size > 1, `Several models answered: ${[...models].join(', ')}.`),
+    ...said(
+      states.length > 1,
+      `The provider's service answered in several states (system_fingerprint): ${states.join(', ')}.`,
+    ),
     ...said(unseen > 0, `In ${unseen} trials the provider did not say which model answered.`),
     ...said(versionless > 0, `In ${versionless} trials the agent program did not say its version.`),
     ...said(unsent > 0, `In ${unsent} trials the record does not show the text that was sent.`),

@@ -59,6 +59,8 @@ export interface Measured {
   readonly modelsAsked?: readonly (string | null)[];
   /** Every name under which the model of the task answered, in their order; null for answers that name none. */
   readonly modelsSeen: readonly (string | null)[];
+  /** States of the provider's service (`system_fingerprint`) that answered, each once; null for answers that tell none. */
+  readonly fingerprintsSeen: readonly (string | null)[];
   /** Hosts that were asked, `this machine` for a loopback address. */
   readonly servers: readonly string[];
   /** Digest of the tools that the session showed. */

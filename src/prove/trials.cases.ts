@@ -102,6 +102,7 @@ export interface Told {
   readonly calls?: readonly { readonly tool: string; readonly code?: string }[];
   readonly model?: string;
   readonly modelSeen?: string | null;
+  readonly fingerprint?: string;
   readonly projection?: string;
   readonly system?: string;
   /** What was sent, where that is not what the run says it was given. */
@@ -172,6 +173,7 @@ export function executeBy(
         attempt: 1,
         response: response.digest,
         modelSeen: told.modelSeen === undefined ? 'scripted-1' : told.modelSeen,
+        ...(told.fingerprint === undefined ? {} : { fingerprint: told.fingerprint }),
         usage,
       },
       ...(told.calls ?? []).flatMap(({ tool, code }, at) => [
@@ -242,6 +244,7 @@ export function rowOf(
     harness: harness?.name ?? 'native',
     model: harness === undefined ? model : harness.model,
     modelsSeen: ['scripted-1'],
+    fingerprintsSeen: [null],
     servers: ['this machine'],
     canaries: [],
     responses: [`response ${key.position}`],

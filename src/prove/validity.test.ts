@@ -74,6 +74,19 @@ test('a registered model name: each answer has to bear it, and one without a nam
   ]);
 });
 
+test('a registered fingerprint: each answer has to tell it; without one, no trial is held to the first', () => {
+  const named: Registration = { ...native, fingerprintSeen: 'fp-1' };
+  const first = { fingerprintsSeen: ['fp-1'] };
+  const [several, untold] = [{ fingerprintsSeen: ['fp-1', 'fp-2'] }, { fingerprintsSeen: [null] }];
+  const wrong = (found: string) => [
+    null,
+    `invalid: the fingerprint of an answer is ${found}, registered was fp-1`,
+  ];
+  expect(verdicts(named, first, several)).toEqual(wrong('fp-2'));
+  expect(verdicts(named, first, untold)).toEqual(wrong('unknown'));
+  expect(verdicts(native, first, several)).toEqual([null, null]);
+});
+
 test.each<[string, Partial<TrialRow>, Partial<TrialRow>, string | null]>([
   [
     'another version of the model',

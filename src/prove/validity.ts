@@ -45,6 +45,7 @@ export function invalidity(
   return (
     wrongText(arm, trial) ??
     wrongModel(registration, arm, trial) ??
+    wrongFingerprint(registration, trial) ??
     wrongSurroundings(registration, arm, trial) ??
     drift(trial, precedents) ??
     contamination(trial, precedents)
@@ -75,6 +76,14 @@ function wrongModel({ modelSeen }: Registration, arm: ArmRecord, trial: Tried): 
   return arm.harness === undefined && trial.modelsSeen.includes(null)
     ? 'an answer does not name its model'
     : undefined;
+}
+
+// A provider has several at a time and changes them at will, so that none is held to the first: the report tells them all.
+function wrongFingerprint({ fingerprintSeen }: Registration, trial: Tried): string | undefined {
+  if (fingerprintSeen === null) return undefined;
+  const other = trial.fingerprintsSeen.find((one) => one !== fingerprintSeen);
+  if (other === undefined) return undefined;
+  return `the fingerprint of an answer is ${shown(other)}, registered was ${fingerprintSeen}`;
 }
 
 const whatSurrounds: Readonly<Record<keyof Surroundings, string>> = {

@@ -65,6 +65,13 @@ describe('text', () => {
     });
   });
 
+  test('says the state of the service that answered, where it is said', () => {
+    const said = (...fingerprints: unknown[]) =>
+      end(...fingerprints.map((one) => ({ system_fingerprint: one, ...stop })), '[DONE]');
+    expect(said('', null, 'fp-1', 'fp-2')).toEqual(message({ fingerprint: 'fp-1' }));
+    expect(said('', null, 7)).toEqual(message({}));
+  });
+
   test('is the same however the bytes are cut', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: stream.length }), (size) => {

@@ -32,6 +32,7 @@ export class ChatReader implements WireReader {
   #usage = unknownUsage;
   #model: string | null = null;
   #id: string | null = null;
+  #fingerprint: string | undefined;
   /** What the provider said went wrong; its usage may still follow. */
   #fault: { readonly code: string | null; readonly message: string } | null = null;
 
@@ -75,6 +76,7 @@ export class ChatReader implements WireReader {
       finish: finishOf(this.#finish, made.calls.length > 0),
       usage,
       modelSeen: this.#model,
+      ...(this.#fingerprint === undefined ? {} : { fingerprint: this.#fingerprint }),
       requestId: this.#id,
     };
   }
@@ -90,6 +92,8 @@ export class ChatReader implements WireReader {
     if (isRecord(chunk.usage)) this.#usage = openaiUsage(chunk.usage);
     if (typeof chunk.model === 'string' && chunk.model !== '') this.#model ??= chunk.model;
     if (typeof chunk.id === 'string' && chunk.id !== '') this.#id ??= chunk.id;
+    const { system_fingerprint: fingerprint } = chunk;
+    if (typeof fingerprint === 'string' && fingerprint !== '') this.#fingerprint ??= fingerprint;
     if (!Array.isArray(chunk.choices)) return;
     for (const choice of chunk.choices) {
       // Only one answer was asked for.

@@ -28,6 +28,8 @@ export type WireEnd =
       readonly finish: Finish;
       readonly usage: Usage;
       readonly modelSeen: string | null;
+      /** What the provider calls the state of its service that answered; left out where it says nothing of it. */
+      readonly fingerprint?: string;
       readonly requestId: string | null;
     }
   /** The provider reported an error inside a stream that had begun with success. */

@@ -15,8 +15,10 @@ import { progressText } from './run.ts';
 let folder: string;
 let server: Server;
 let requests: string[];
+let fingerprint: (nth: number) => string | undefined;
 beforeEach(async () => {
   requests = [];
+  fingerprint = () => undefined;
   server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -32,7 +34,8 @@ beforeEach(async () => {
     const choice = reads
       ? { index: 0, delta: { tool_calls: [call] }, finish_reason: 'tool_calls' }
       : { index: 0, delta: { content }, finish_reason: 'stop' };
-    send({ id, model: 'scripted-1', choices: [choice] });
+    const told = fingerprint(requests.length);
+    send({ id, model: 'scripted-1', system_fingerprint: told, choices: [choice] });
     send({
       id,
       model: 'scripted-1',
@@ -115,6 +118,31 @@ test('a report that was altered does not verify, and ends with 1', async () => {
     expect.stringMatching(/WRONG the table has its digest[\s\S]*not verified\n$/),
   ]);
 });
+
+test.each([
+  ['', 16],
+  ['fingerprintSeen: fp-1', 8],
+])(
+  'the state of the service that answered is in each row; registered [%s], another is invalid',
+  async (line, valid) => {
+    fingerprint = (nth) => (nth <= 8 ? 'fp-1' : 'fp-2');
+    const path = join(folder, 'experiment.yaml');
+    await writeFile(path, `${await readFile(path, 'utf8')}\n${line}`);
+    await writ('experiment', 'register', 'experiment.yaml');
+    await run();
+    await writ('experiment', 'report', 'experiment.yaml');
+    const { trials, notVerified, analysis } = await report();
+    expect(trials.map((row: { fingerprintsSeen: string[] }) => row.fingerprintsSeen)).toEqual(
+      Array.from({ length: 16 }, (_, at) => [at < 8 ? 'fp-1' : 'fp-2']),
+    );
+    const { control, treatment } = analysis.arms;
+    expect(control.outcomes.answered + treatment.outcomes.answered).toBe(valid);
+    expect(control.fingerprintsSeen).toEqual(['fp-1', 'fp-2']);
+    expect(notVerified).toContain(
+      "The provider's service answered in several states (system_fingerprint): fp-1, fp-2.",
+    );
+  },
+);
 
 test("the operator's memory, model and hooks are in neither arm", async () => {
   await mkdir(join(folder, '.config/writ'), { recursive: true });

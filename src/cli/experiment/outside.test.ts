@@ -19,7 +19,12 @@ beforeEach(async () => {
     const send = (value: unknown) => response.write(`data: ${JSON.stringify(value)}\n\n`);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const delta = { role: 'assistant', content: 'yes' };
-    send({ id: `c${nth}`, model: 'scripted-1', choices: [{ index: 0, delta, finish_reason: 'stop' }] });
+    send({
+      id: `c${nth}`,
+      model: 'scripted-1',
+      system_fingerprint: 'fp-1',
+      choices: [{ index: 0, delta, finish_reason: 'stop' }],
+    });
     send({ id: `c${nth}`, choices: [], usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 } });
     response.end('data: [DONE]\n\n');
   });
@@ -120,6 +125,7 @@ test('a trial in which a canary reached the model is invalid', async () => {
   expect(trials.map(({ outcome, reason }: Record<string, string>) => [outcome, reason])).toEqual(
     Array.from({ length: 6 }, () => ['invalid', 'it was sent a canary: canary 1']),
   );
+  expect(trials[0]).toMatchObject({ modelsSeen: ['scripted-1'], fingerprintsSeen: ['fp-1'] });
 }, 60_000);
 
 test('the home that a program is given is not the one of the operator, and all that it reads there is found', async () => {

@@ -23,6 +23,8 @@ export interface AnswerSaid {
   readonly usage: Usage;
   /** The name under which the model answered; null where the answer names none, or cannot be read. */
   readonly modelSeen: string | null;
+  /** What the provider calls the state of its service; left out where it says nothing of it. */
+  readonly fingerprint?: string;
 }
 
 /**
@@ -42,7 +44,9 @@ export function answerSaid(protocol: Protocol, { response, fault }: Exchange): A
     // What was reported before the cut is of a part of the answer.
     if (end.kind === 'cut') return nameless(unknownUsage);
     const usage = { ...end.usage, modelCalls: 1 };
-    return end.kind === 'message' ? { usage, modelSeen: end.modelSeen } : nameless(usage);
+    if (end.kind !== 'message') return nameless(usage);
+    const { modelSeen, fingerprint } = end;
+    return { usage, modelSeen, ...(fingerprint === undefined ? {} : { fingerprint }) };
   } catch {
     return nameless(unknownUsage);
   }

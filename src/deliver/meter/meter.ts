@@ -155,7 +155,7 @@ class Gate {
     const open = this.#open.get(exchange.number);
     if (open === undefined) return;
     this.#open.delete(exchange.number);
-    const { usage: said, modelSeen } = answerSaid(open.protocol, exchange);
+    const { usage: said, modelSeen, fingerprint } = answerSaid(open.protocol, exchange);
     const usage = open.tariff === null ? said : open.tariff.price(said);
     const { known, unknown } = chargeOf(usage, open.reserved, exchange.response?.status ?? null);
     this.#host.charge(open.reservation, known, unknown);
@@ -165,6 +165,7 @@ class Gate {
         number: exchange.number,
         httpStatus: exchange.response?.status ?? null,
         modelSeen,
+        ...(fingerprint === undefined ? {} : { fingerprint }),
         usage,
         response: exchange.response === null ? null : sha256(exchange.response.body.bytes),
         fault: faultText(exchange.fault),

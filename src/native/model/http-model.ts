@@ -176,6 +176,7 @@ class Sender {
       finish: end.finish,
       usage,
       modelSeen: end.modelSeen,
+      ...(end.fingerprint === undefined ? {} : { fingerprint: end.fingerprint }),
       requestId: end.requestId,
       httpStatus: head.status,
       raw: done.raw,

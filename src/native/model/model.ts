@@ -20,6 +20,8 @@ export type ModelReply =
       readonly finish: Finish;
       readonly usage: Usage;
       readonly modelSeen: string | null;
+      /** The state of the provider's service that answered, as it calls it; left out where it says nothing of it. */
+      readonly fingerprint?: string;
       readonly requestId: string | null;
       /** Null where an SDK does not tell it. */
       readonly httpStatus: number | null;
