@@ -112,6 +112,7 @@ export {
 } from './native/plan/check-plan.ts';
 export { estimatePlan, type PlanEstimate } from './native/plan/estimate-plan.ts';
 export { faultText, type PlanFault } from './native/plan/fault.ts';
+export type { GivenSkill, PlanSkills } from './native/plan/given-skills.ts';
 export { defaultPlanLimits, type PlanLimits, planLimits } from './native/plan/limits.ts';
 export { planTool } from './native/plan/plan-tool.ts';
 export { type ParsedPlan, parsePlan } from './native/plan/read-plan.ts';

@@ -1,5 +1,7 @@
 /** The root decision and plans as a call of the loop: what is accepted, what is asked again, and that nothing else happens. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { resolveModel } from '../src/native/model/providers.ts';
+import { native } from '../src/native/native.ts';
 import { planTool } from '../src/native/plan/plan-tool.ts';
 import { counted, field, final, model, plan, quoted, ref, rights, tool } from './plan.cases.ts';
 import { openRig, type Rig, type RigOptions } from './rig.ts';
@@ -64,6 +66,85 @@ describe('a decision', () => {
     const script = [{ text: plan(model('Hi.', 'y'), final(field('y', 'text'))) }, { text: 'Ho.' }];
     await decide(script, { plans: { scope: 'delegated' } });
     expect(JSON.stringify([messages(0), messages(1)])).not.toContain('tester');
+  });
+
+  test('gives its skills to the model that decides and to steps, to each its own, as system text', async () => {
+    const skills = {
+      decision: [{ name: 'routing', text: 'Ask twice.\n' }],
+      steps: [
+        { name: 'report', text: '# Reports\n\nBe brief.' },
+        { name: 'dates', text: 'ISO only.' },
+      ],
+    };
+    const retry = {
+      op: 'retry',
+      attempts: 2,
+      plan: { steps: [model('Hi.', 'y'), final(field('y', 'text'))] },
+      bind: 'z',
+    };
+    const script = [{ text: 'no' }, { text: plan(retry, final(ref('z'))) }, { text: 'Ho.' }];
+    expect(await decide(script, { plans: { skills } })).toMatchObject({ answer: 'Ho.' });
+    const routing = 'Work by these skills where they fit. They grant nothing.\n\nSKILL routing\nAsk twice.';
+    const [system, given, question] = messages(0);
+    expect([system, given]).toEqual([
+      { role: 'system', content: 'You answer tests.' },
+      { role: 'system', content: routing },
+    ]);
+    expect(question?.role).toBe('user');
+    expect(messages(1).slice(0, 3)).toEqual(messages(0));
+    const [step, ...rest] = messages(2);
+    expect(step?.content).toMatch(
+      /the agent "tester"[\s\S]*one step of a larger plan[\s\S]*\n\nSKILL report\n# Reports\n\nBe brief\.\n\nSKILL dates\nISO only\.$/,
+    );
+    expect(rest).toEqual([{ role: 'user', content: 'Hi.' }]);
+    expect(step?.content).not.toContain('routing');
+  });
+
+  test('in a session that has decided before has its skills once, also where old messages leave', async () => {
+    const skills = { decision: [{ name: 'routing', text: 'Ask twice.' }] };
+    const long = { text: JSON.stringify({ mode: 'direct', answer: 'Four. '.repeat(3000) }) };
+    rig = await openRig({
+      root: 'decide',
+      script: [
+        long,
+        { text: '{"mode":"direct","answer":"Six."}' },
+        { text: '{"mode":"direct","answer":"Ten."}' },
+      ],
+      plans: { skills },
+      compaction: { hotTokens: 5000 },
+    });
+    const first = await rig.run('What is 2 + 2?', { capabilities: rights });
+    await rig.run('And 3 + 3?', { capabilities: rights, session: first.session });
+    const last = await rig.run('And 5 + 5?', { capabilities: rights, session: first.session });
+    expect(last.answer).toBe('Ten.');
+    expect(rig.events.some(({ type }) => type === 'session-compact')).toBe(true);
+    for (const index of [0, 1, 2]) {
+      const given = messages(index).filter(
+        ({ role, content }) => role === 'system' && content.includes('SKILL'),
+      );
+      expect([index, given.length]).toEqual([index, 1]);
+    }
+  });
+
+  test.each([
+    ['a name that is none', [{ name: '../x', text: 'a' }]],
+    [
+      'one twice',
+      [
+        { name: 'x', text: 'a' },
+        { name: 'x', text: 'b' },
+      ],
+    ],
+    ['one without text', [{ name: 'x', text: ' ' }]],
+    ['one that is too long', [{ name: 'x', text: 'a'.repeat(32_769) }]],
+    ['too many', Array.from({ length: 65 }, (_, i) => ({ name: `s${i}`, text: 'a' }))],
+  ])('refuses %s as a skill before anything is asked', async (_, given) => {
+    const made = resolveModel('local/any', { env: {}, baseUrl: 'http://127.0.0.1:9/v1' });
+    for (const skills of [{ decision: given }, { steps: given }])
+      expect(() => native({ model: made, plans: { skills } })).toThrow(
+        expect.objectContaining({ code: 'plan.bad-skill' }),
+      );
+    await made.close();
   });
 
   test('reasons as much as the host says, whatever the plan says of its steps; where it says nothing, nothing is sent', async () => {

@@ -22,6 +22,8 @@ export interface CompactionSeat {
   readonly contexts: SessionContexts | undefined;
   /** Digest of the message that holds the task of this run. */
   readonly task: string;
+  /** Digests of further messages that stay. */
+  readonly stays?: readonly string[];
   /** How a finished task is ended, as words behind "if it is finished,". */
   readonly finishing: string;
 }
@@ -46,17 +48,16 @@ export async function compact(
   if (before <= hotTokens) return;
   const first = headOf(conversation, seat);
   const start = hotStart(conversation, first, hotTokens * filled, events, seat.task);
-  const cold = range(first, start).filter((at) => digests[at] !== seat.task);
+  const staying = new Set([seat.task, ...(seat.stays ?? [])]);
+  const stays = (at: number) => staying.has(digests[at] ?? '');
+  const cold = range(first, start).filter((at) => !stays(at));
   // A note that replaces only an earlier note would save nothing.
   if (cold.length === 0 || (cold.length === 1 && isNote(digests[cold[0] ?? 0], events))) return;
   const alias = await archive(cold, conversation, seat);
   const aliases = [...earlierAliases(events), ...(alias === null ? [] : [alias])];
   const gone = tokensIn(cold.map((at) => texts[at] ?? ''));
   const note = blobOf(seat.model.message({ role: 'user', text: noteText(cold.length, gone, aliases, seat) }));
-  const kept = [
-    ...range(first, start).filter((at) => digests[at] === seat.task),
-    ...range(start, texts.length),
-  ];
+  const kept = [...range(first, start).filter(stays), ...range(start, texts.length)];
   const whole = [
     ...range(0, first).map((at) => written(conversation, at)),
     note,

@@ -45,7 +45,8 @@ export function append(conversation: Conversation, text: string): Written {
 }
 
 /**
- * Restores the conversation of a session from its transcript, byte for byte, and adds the task where it is not in yet.
+ * Restores the conversation of a session from its transcript, byte for byte, and adds the task where it is not in yet,
+ * before it the message `system` where one is given and the session has not had it.
  * Throws `native.message-lost` if a recorded message is gone or altered: another text must never take its place.
  */
 export async function restore(
@@ -54,6 +55,7 @@ export async function restore(
   host: Host,
   model: Model,
   task: string,
+  system?: Written,
 ): Promise<Conversation> {
   const texts = await Promise.all(
     transcript.messages.map((part) =>
@@ -75,6 +77,7 @@ export async function restore(
   if (texts.length === 0 && text !== '') {
     append(conversation, model.message({ role: 'system', text, stablePrefixBytes }));
   }
+  if (system !== undefined && !conversation.digests.includes(system.digest)) add(conversation, system);
   append(conversation, model.message({ role: 'user', text: task }));
   return conversation;
 }

@@ -5,6 +5,7 @@ import type { Gate } from '../sandbox/gate.ts';
 import type { CompactionOptions } from './compaction.ts';
 import { checkGiven, type GivenContext } from './context/session-contexts.ts';
 import type { Model } from './model/model.ts';
+import { checkSkills } from './plan/given-skills.ts';
 import { planLimits } from './plan/limits.ts';
 import { admitPlan, decisionOptions, type PlanOptions, type Root } from './plan/session-plans.ts';
 import { stallRetries } from './policies/session-policies.ts';
@@ -41,7 +42,10 @@ export interface NativeOptions {
   readonly compaction?: CompactionOptions;
 }
 
-/** The native harness. It enforces every guarantee that a harness can declare. Throws `plan.bad-limit` and `model.setting-unsupported`. */
+/**
+ * The native harness. It enforces every guarantee that a harness can declare. Throws `plan.bad-limit`, `plan.bad-skill` and
+ * `model.setting-unsupported`.
+ */
 export function native(given: NativeOptions): Harness {
   const {
     model,
@@ -58,6 +62,7 @@ export function native(given: NativeOptions): Harness {
     compaction,
   } = given;
   planLimits(plans.limits);
+  checkSkills(plans.skills ?? {});
   const mode = offer?.mode ?? 'compiled';
   const budgetTokens = mode === 'all_tools' ? null : offerTokensUsual;
   const offered: Offer = { tools: [], budgetTokens, ...offer, mode };

@@ -13,6 +13,7 @@ import { laneEvents, taskOf, transcriptOf } from '../transcript.ts';
 import type { AcceptedPlan } from './check-plan.ts';
 import { PlanError } from './errors.ts';
 import { faultText, type PlanFault, Rejected } from './fault.ts';
+import { skillsText } from './given-skills.ts';
 import { oneJsonObject } from './plan-json.ts';
 import { questionText, repairText } from './planner-text.ts';
 import { parsePlan } from './read-plan.ts';
@@ -50,7 +51,9 @@ export async function* decideRoot(
   const attemptsMax = parts.plans.attempts ?? 2;
   const earlier = laneEvents(input.earlier, input.run);
   const transcript = transcriptOf(earlier, input.run);
-  const conversation = await restore(transcript, session, host, model, question(work));
+  const system = skillsText(parts.plans.skills?.decision ?? []);
+  const given = system === '' ? undefined : blobOf(model.message({ role: 'system', text: system }));
+  const conversation = await restore(transcript, session, host, model, question(work), given);
   const task = taskOf(earlier.filter(({ run }) => run === input.run)) ?? conversation.digests.at(-1) ?? '';
   let attempts = attemptsIn(input.earlier, input.run);
   let turn = transcript.taskSent ? transcript.turn : 0;
@@ -62,7 +65,8 @@ export async function* decideRoot(
   for (;;) {
     if (openAttempts === 0) {
       if (parts.compaction !== undefined) {
-        const place = { session, model, host, contexts, task, finishing: finishing(undefined) };
+        const stays = given === undefined ? [] : [given.digest];
+        const place = { session, model, host, contexts, task, stays, finishing: finishing(undefined) };
         await compact(conversation, parts.compaction, earlier, place);
       }
       turn = numbers.next();

@@ -10,6 +10,11 @@ export const planErrors = {
   },
   'plan.over-budget': { kind: 'refused', about: 'At its worst the plan needs more than its limits allow.' },
   'plan.bad-limit': { kind: 'input', about: 'A limit of plans is unknown or out of range.' },
+  'plan.bad-skill': {
+    kind: 'input',
+    about:
+      'A skill for decisions or for model steps has a bad name, is given twice, or is empty or too long.',
+  },
   'plan.decision-rejected': {
     kind: 'failed',
     about: 'No answer of the model was a direct answer or a valid plan.',

@@ -22,6 +22,7 @@ import { type AcceptedPlan, type CheckedPlan, checkPlan, type PlanRegistry } fro
 import type { PlanError } from './errors.ts';
 import { executePlan, type PlanEnd } from './execute-plan.ts';
 import { faultError } from './fault.ts';
+import type { PlanSkills } from './given-skills.ts';
 import { type PlanLimits, planLimits } from './limits.ts';
 import { planRecordOf } from './plan-record.ts';
 import { stepSystemText } from './planner-text.ts';
@@ -42,6 +43,8 @@ export interface PlanOptions {
   readonly attempts?: number;
   /** How much the model reasons about its decision; what `request.settings` says unless given. */
   readonly reasoningEffort?: ReasoningEffort;
+  /** Skills that are given whole as system text: to the model that decides, and to each model step. Neither gets the other's. */
+  readonly skills?: PlanSkills;
   /** Said to the model at the end of the question for its decision. */
   readonly instruction?: string;
 }
@@ -177,13 +180,13 @@ async function converse(
   const shown = tools.filter((tool) => session.projection.tools.includes(tool.schema.name));
   const offer = { tools: [], mode: 'all_tools', budgetTokens: null } as const;
   const projection = projectTools(shown, offer, { capabilities, task: prompt }, parts.model);
-  const scope = parts.plans.scope ?? 'root';
+  const { scope = 'root', skills } = parts.plans;
   const { agent } = session.composition;
   const turns = work.loop({
     input: { task: prompt, earlier: input.earlier, run: input.run },
     session: {
       id: session.id,
-      composition: plainComposition(agent, stepSystemText(agent, scope)),
+      composition: plainComposition(agent, stepSystemText(agent, scope, skills?.steps)),
       projection,
       capabilities,
     },
