@@ -8,7 +8,7 @@ import type { Store } from '../src/ledger/store.ts';
 import { memoryStore } from '../src/ledger/stores/memory.ts';
 import { commandId, commandsFolder } from '../src/native/command/command-seat.ts';
 import { commandStart } from '../src/native/command/command-start.ts';
-import { commandRead, commandWait } from '../src/native/command/command-tools.ts';
+import { commandCancel, commandRead, commandWait } from '../src/native/command/command-tools.ts';
 import { defineTool } from '../src/native/tool/define-tool.ts';
 import type { Tool } from '../src/native/tool/tool.ts';
 import { readBanner } from '../src/sandbox/banner.ts';
@@ -159,6 +159,34 @@ test('what is not proven gone is named before the end, and nothing new begins un
   expect([existsSync(join(workspace, 'early')), existsSync(join(workspace, 'late'))]).toEqual([false, true]);
   expect(second).toMatchObject({ status: 'completed', notices: [] });
   expect(alive(id)).toEqual([]);
+});
+
+test('a cancel without proof is no end: its outcome is unknown to the model, and what is left is named', async () => {
+  const box = local({ workspace, folder: folder(), env: surroundings().env });
+  let proven = false;
+  const sandbox: Sandbox = {
+    ...box,
+    cancel: async (...args) =>
+      proven
+        ? box.cancel(...args)
+        : { done: false, survivors: [], message: 'These processes could not be ended: stuck (7).' },
+  };
+  const made = { ...surroundings(), sandbox };
+  const { rig } = await open(
+    [
+      call('command_start', { command: 'sleep 600', wait_ms: 0 }),
+      (seen) => call('command_cancel', { command: idIn(seen) }),
+      () => {
+        proven = true;
+        return { text: 'Done.' };
+      },
+    ],
+    [commandStart({ workspace }, made), commandCancel({ workspace }, made)],
+  );
+  await rig.run('Serve.', approved);
+  expect(last(rig.provider.requests.at(-1) as SeenRequest)).toMatch(
+    /^failed\(tool\.outcome-unknown\): .*could not be ended: stuck \(7\)\./,
+  );
 });
 
 test('commands that are kept are not ended with their run', async () => {

@@ -10,6 +10,8 @@ import { commandStart } from '../src/native/command/command-start.ts';
 import type { Tool } from '../src/native/tool/tool.ts';
 import type { EventBody } from '../src/protocol/events.ts';
 import { readBanner } from '../src/sandbox/banner.ts';
+import type { Sandbox } from '../src/sandbox/sandbox.ts';
+import { local } from '../src/sandbox/sandboxes/local/local.ts';
 import { claimFolder, isVoid, neverStarts } from '../src/sandbox/supervisor/forestall.ts';
 import { endAll, membersOf } from '../src/sandbox/supervisor/process-tree.ts';
 import { dyingAt } from './dying-store.ts';
@@ -91,6 +93,16 @@ describe('a start that nobody saw end', () => {
     expect(lines()).toBe(1);
   });
 
+  test('and that waits for its release as far as anybody can see stays unknown', async () => {
+    const died = await killed({ command: 'echo ran >> runs' }, 'effect-observe');
+    const box = local({ workspace, folder: folder(), env: surroundings().env });
+    const sandbox: Sandbox = { ...box, status: async () => ({ state: 'idle' }) };
+    const rig = await open(died.store, told, commandStart({ workspace }, { ...surroundings(), sandbox }));
+    const { answer } = await rig.resume(died.run, approved);
+    expect(answer).toMatch(/^failed\(tool\.outcome-unknown\): .*has not said yet whether it runs/);
+    expect(lines()).toBe(1);
+  });
+
   test('and that never began is proven so and started now, once, under an id of its own', async () => {
     const execute = () => Promise.reject(new Error('killed on the way'));
     const died = await killed({ command: 'echo ran >> runs; cat runs' }, 'effect-unknown', { execute });
@@ -118,6 +130,20 @@ test('a resume that calls no command tool ends what the killed process left runn
   expect(membersOf({ leader: null, mark })).not.toEqual([]);
   const next = await open(store, [{ text: 'Nothing more.' }], tool());
   expect((await next.resume(run, approved)).status).toBe('completed');
+  expect(membersOf({ leader: null, mark })).toEqual([]);
+});
+
+test('so does one that is broken off itself, once its tools are let go', async () => {
+  const store = memoryStore();
+  const script: Script = [{ calls: [start({ command: 'sleep 600', wait_ms: 0 })] }];
+  const rig = await open(dyingAt(store, 'turn-finish'), script, abandoned());
+  const { run } = await rig.run('Serve.', approved);
+  const mark = `WRIT_COMMAND=${commandId(`${run}:1:1`)}`;
+  const next = tool();
+  const again = await open(dyingAt(store, 'model-request'), [], { ...next, settle: async () => [] });
+  expect((await again.resume(run, approved)).status).not.toBe('completed');
+  expect(membersOf({ leader: null, mark })).not.toEqual([]);
+  await next.close();
   expect(membersOf({ leader: null, mark })).toEqual([]);
 });
 
