@@ -93,6 +93,17 @@ test('a session goes on in the session of the program, and with nothing else tha
   expect(await starts()).toHaveLength(before);
 });
 
+test('a session of a ledger that nobody here made is not gone on with unless the ledger is named', async () => {
+  const { session } = JSON.parse((await run(...withPi, '--json', '--', 'One.')).stdout);
+  await rm(join(cwd, '.local/state/writ/ledgers'), { recursive: true });
+  const before = (await starts()).length;
+  const again = await run(...withPi, '--session', session, '--json', '--', 'Two.');
+  expect([again.code, JSON.parse(again.stdout).error.code]).toEqual([3, 'cli.foreign-ledger']);
+  expect(await starts()).toHaveLength(before);
+  const named = ['--ledger', '.writ/ledger.sqlite', '--session', session, '--json'];
+  expect((await run(...withPi, ...named, '--', 'Two.')).code).toBe(0);
+});
+
 test.each([
   [['--harness', 'pi', '--', 'x'], 3, 'run.guarantee-missing'],
   [['--harness', 'pi', '--intent', 'developer', '--lower', 'all', '--', 'x'], 3, 'deliver.no-control'],
@@ -102,7 +113,8 @@ test.each([
   [['--lower', 'all', '--', 'x'], 3, 'cli.unsupported'],
   [['--harness', 'pi', '--lower', 'approvals=none', '--', 'x'], 2, 'cli.bad-value'],
   [['--harness', 'pi', '--max-tokens', '9', '--lower', 'all', '--', 'x'], 3, 'deliver.dimension-unsupported'],
-  [['--harness', 'never-seen', '--', 'x'], 2, 'cli.bad-value'],
+  [['--harness', 'never-seen', '--', 'x'], 3, 'deliver.unknown-harness'],
+  [['--harness', 'never-seen', '--intent', 'replace', '--metered', '--', 'x'], 3, 'deliver.unknown-harness'],
 ])('%j is refused and nothing is started, stored or made', async (argv, exit, errorCode) => {
   const { code, stdout } = await run(...argv.slice(0, -2), '--json', ...argv.slice(-2));
   expect([code, JSON.parse(stdout).error.code]).toEqual([exit, errorCode]);
