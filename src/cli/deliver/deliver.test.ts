@@ -207,9 +207,26 @@ test('a line end that a harness takes off: the next step is an agent.yaml that w
   }
 });
 
+test.each([
+  ['append', 'native'],
+  ['replace', 'native'],
+  ['developer', 'codex'],
+  ['context', 'codex'],
+])('a harness that there is not cannot %s: refused, with those that can', async (intent, able) => {
+  const { code, stdout } = await deliver('plain', '--harness', 'never-seen', '--intent', intent, '--json');
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout).error).toMatchObject({
+    code: 'deliver.unknown-harness',
+    details: {
+      harness: 'never-seen',
+      field: 'intent',
+      able: expect.arrayContaining([able]),
+    },
+  });
+});
+
 test('a misuse is bad input', async () => {
   expect((await deliver('plain')).code).toBe(2);
-  expect((await deliver('plain', '--harness', 'never-seen')).code).toBe(2);
   expect((await deliver('plain', '--harness', 'codex', '--intent', 'replaces')).code).toBe(2);
 });
 

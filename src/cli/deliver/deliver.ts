@@ -1,11 +1,12 @@
 /** `writ deliver`: prints how an agent would be delivered to a harness, and touches nothing. */
 import { Option } from '@commander-js/extra-typings';
-import { adapters, allAdapters } from '../../catalog.ts';
+import { allAdapters } from '../../catalog.ts';
 import type { DeliveryPlan } from '../../protocol/delivery.ts';
 import { type Fidelity, fidelities, type Intent, intents } from '../../protocol/intent.ts';
 import { composeFolder, type SituationFlags, withSituationFlags } from '../compose/situation-flags.ts';
 import { type Context, printJson } from '../context.ts';
 import { exitCodes } from '../exit.ts';
+import { harnessOption } from '../harness-option.ts';
 import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { planText } from './plan-text.ts';
 
@@ -31,11 +32,7 @@ export function deliverCommand({ context, command, done }: NewCommand, task: str
       )
       .argument('<agent>', 'the agent folder', givenPath('AGENT')),
   )
-    .addOption(
-      new Option('--harness <name>', 'the agent program')
-        .choices(adapters.map(({ name }) => name))
-        .makeOptionMandatory(),
-    )
+    .addOption(harnessOption('the harness').makeOptionMandatory())
     .addOption(
       new Option(
         '--intent <intent>',

@@ -1,6 +1,5 @@
 /** `writ run`: composes an agent, gives its model the task, and records everything. */
 import { Option } from '@commander-js/extra-typings';
-import { adapters } from '../../catalog.ts';
 import { policiesFor } from '../../compose/policies.ts';
 import { surfaceModes } from '../../compose/surface/mode.ts';
 import { permissionModes } from '../../deliver/request.ts';
@@ -16,6 +15,7 @@ import {
 } from '../compose/situation-flags.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { harnessOption } from '../harness-option.ts';
 import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { readStdin, readTextFile } from '../text-file.ts';
 import { skillFolders } from './built-in-tool.ts';
@@ -35,11 +35,7 @@ export function runCommand({ context, command, done }: NewCommand, task: string 
       )
       .argument('<agent>', 'the agent folder', givenPath('AGENT')),
   )
-    .addOption(
-      new Option('--harness <name>', 'the agent program (default: native)').choices(
-        adapters.map(({ name }) => name),
-      ),
-    )
+    .addOption(harnessOption('native, which is the default, or the agent program'))
     .addOption(
       new Option(
         '--intent <intent>',
