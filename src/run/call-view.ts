@@ -1,5 +1,6 @@
 /** A call as the record of its run tells it: who allowed it, what became of it, and who decided what about it. */
 import type { Store } from '../ledger/store.ts';
+import type { AttemptId, EffectState, Lineage } from '../protocol/effect.ts';
 import type { RunEvent } from '../protocol/events.ts';
 import type { TicketAnswer } from '../protocol/ticket.ts';
 import type { EffectDecisionKind } from './unsettled.ts';
@@ -20,19 +21,31 @@ export interface DecisionView {
   readonly text?: string;
 }
 
+/** One sending of a write, and what became of it. */
+export interface AttemptView {
+  /** From 1. */
+  readonly attempt: number;
+  readonly lineage: Lineage['mode'];
+  /** In milliseconds since the Unix epoch. */
+  readonly sentAt: number;
+  readonly state: EffectState;
+  /** Why its outcome became unknown; null if it never did, and where its process died. */
+  readonly unknown: string | null;
+  /** Who decided what about it while its outcome was unknown, oldest first. */
+  readonly decisions: readonly DecisionView[];
+  /** What was seen of it after that; null for nothing. */
+  readonly late: 'succeeded' | 'failed' | null;
+}
+
 export interface CallView {
   readonly position: number;
   readonly tool: string;
   readonly arguments: string;
   readonly approval: ApprovalView | null;
-  /** True once a write was sent; without a result its outcome is unknown. */
-  readonly sent: boolean;
-  /** Why its outcome became unknown; null if it never did. */
-  readonly unknown: string | null;
-  /** What was seen of it after that; null for nothing. */
-  readonly late: 'succeeded' | 'failed' | null;
-  /** Who decided what about it while its outcome was unknown, oldest first; left out where nobody did. */
-  readonly decisions?: readonly DecisionView[];
+  /** A write's, oldest first; none of a read, and of what was not sent yet. */
+  readonly attempts: readonly AttemptView[];
+  /** Which attempt's outcome it got, where nothing was sent for it because an equal call had brought one. */
+  readonly replayOf: AttemptId | null;
   /** Null while the call has no result. */
   readonly result: {
     readonly status: Extract<RunEvent, { type: 'tool-result' }>['status'];
@@ -57,7 +70,7 @@ export function callsAfter(calls: CallView[], event: RunEvent, observed: string 
   switch (event.type) {
     case 'tool-call': {
       const { position, tool, arguments: args } = event;
-      const opened = { sent: false, approval: null, unknown: null, late: null, result: null };
+      const opened = { approval: null, attempts: [], replayOf: null, result: null };
       return [...calls, { position, tool, arguments: args, ...opened }];
     }
     case 'approval-request':
@@ -68,27 +81,21 @@ export function callsAfter(calls: CallView[], event: RunEvent, observed: string 
       if (asked === undefined) return calls;
       return change(asked.position, { approval: { ticket, answer: { decision, by, reason } } });
     }
-    case 'effect-dispatch':
-      return change(event.position, { sent: true });
-    case 'effect-unknown':
-      return change(event.position, { unknown: event.reason });
-    case 'effect-reconcile':
-    case 'effect-resolve': {
-      const { by, reason } = event;
-      const decision = event.type === 'effect-resolve' ? event.decision : event.answer;
-      const before = calls.find(({ position }) => position === event.position)?.decisions ?? [];
-      return change(event.position, { decisions: [...before, { decision, by, reason }] });
+    case 'effect-replay': {
+      const { turn, position, parent } = event;
+      // A resume that gives a call its own recorded outcome is no other call's.
+      const own = parent.turn === turn && parent.position === position;
+      return own ? calls : change(position, { replayOf: parent });
     }
+    case 'effect-dispatch':
+    case 'effect-unknown':
+    case 'effect-not-dispatched':
+    case 'effect-reconcile':
+    case 'effect-resolve':
     case 'effect-observe': {
-      if (!event.late) return calls;
-      const decisions = calls.find(({ position }) => position === event.position)?.decisions ?? [];
-      const last = decisions.at(-1);
-      // The look comes right before what it saw.
-      const told =
-        last === undefined || observed === null
-          ? {}
-          : { decisions: [...decisions.slice(0, -1), { ...last, text: observed }] };
-      return change(event.position, { late: event.status, ...told });
+      const { position } = event;
+      const before = calls.find((call) => call.position === position)?.attempts ?? [];
+      return change(position, { attempts: attemptsAfter(before, event, observed) });
     }
     case 'tool-result': {
       const { status, code, bytes, truncated, elapsedMs, message } = event;
@@ -96,6 +103,68 @@ export function callsAfter(calls: CallView[], event: RunEvent, observed: string 
     }
     default:
       return calls;
+  }
+}
+
+type AttemptEvent = Extract<
+  RunEvent,
+  {
+    type:
+      | 'effect-dispatch'
+      | 'effect-unknown'
+      | 'effect-not-dispatched'
+      | 'effect-reconcile'
+      | 'effect-resolve'
+      | 'effect-observe';
+  }
+>;
+
+function attemptsAfter(
+  attempts: readonly AttemptView[],
+  event: AttemptEvent,
+  observed: string | null,
+): readonly AttemptView[] {
+  if (event.type === 'effect-dispatch') {
+    const { attempt, lineage, at } = event;
+    const sent = { attempt, lineage: lineage.mode, sentAt: at, state: 'dispatching' } as const;
+    return [...attempts, { ...sent, unknown: null, decisions: [], late: null }];
+  }
+  // A decision to give up or to try again is about the effect as it stands: its newest attempt.
+  const of = event.type === 'effect-resolve' ? attempts.length : event.attempt;
+  return attempts.map((one) => (one.attempt === of ? attemptAfter(one, event, observed) : one));
+}
+
+function attemptAfter(
+  attempt: AttemptView,
+  event: Exclude<AttemptEvent, { type: 'effect-dispatch' }>,
+  observed: string | null,
+): AttemptView {
+  const { decisions } = attempt;
+  switch (event.type) {
+    case 'effect-unknown':
+      return { ...attempt, state: 'unknown', unknown: event.reason };
+    case 'effect-not-dispatched':
+      return { ...attempt, state: attempt.state === 'abandoned' ? 'abandoned' : 'not-dispatched' };
+    case 'effect-reconcile': {
+      const { answer: decision, by, reason } = event;
+      // What was learned by the look stands in the next event.
+      const state = attempt.state === 'dispatching' ? 'unknown' : attempt.state;
+      return { ...attempt, state, decisions: [...decisions, { decision, by, reason }] };
+    }
+    case 'effect-resolve': {
+      const { decision, by, reason } = event;
+      return { ...attempt, state: decision, decisions: [...decisions, { decision, by, reason }] };
+    }
+    case 'effect-observe': {
+      if (!event.late) return { ...attempt, state: 'observed' };
+      const last = decisions.at(-1);
+      // The look comes right before what it saw.
+      const told =
+        last === undefined || observed === null
+          ? decisions
+          : [...decisions.slice(0, -1), { ...last, text: observed }];
+      return { ...attempt, state: 'observed', late: event.status, decisions: told };
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import type { RunEvent } from '../protocol/events.ts';
 import { type CallView, callsAfter, observedText } from './call-view.ts';
 
 /** What the record says of the call of a step beside its end. */
-export type StepCallView = Pick<CallView, 'approval' | 'sent' | 'unknown' | 'late' | 'decisions'>;
+export type StepCallView = Pick<CallView, 'approval' | 'attempts' | 'replayOf'>;
 
 /** A step of a plan, as far as it has come. */
 export interface PlanStepView {
@@ -63,18 +63,9 @@ export async function plansOf(store: Store, events: readonly RunEvent[]): Promis
 
 // The call of a step stands at the first place of a turn that is the step's alone.
 const unsent: CallView = {
-  ...{
-    position: 1,
-    tool: '',
-    arguments: '',
-    approval: null,
-    sent: false,
-    unknown: null,
-    late: null,
-    result: null,
-  },
+  ...{ position: 1, tool: '', arguments: '', approval: null, attempts: [], replayOf: null, result: null },
 };
 
-function stepCall({ approval, sent, unknown, late, decisions }: CallView): StepCallView {
-  return { approval, sent, unknown, late, ...(decisions === undefined ? {} : { decisions }) };
+function stepCall({ approval, attempts, replayOf }: CallView): StepCallView {
+  return { approval, attempts, replayOf };
 }

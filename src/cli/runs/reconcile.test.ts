@@ -193,7 +193,9 @@ describe('a decision', () => {
       ).toMatchObject({ turn: 1, position: 1, by: 'ada', reason: 'Rang.', ...told });
       const [shown] = JSON.parse((await runs(['show', run, '--json'])).stdout).turns[0].calls;
       const text = state === 'observed' ? { text: answer } : {};
-      expect(shown.decisions).toEqual([{ decision: state, by: 'ada', reason: 'Rang.', ...text }]);
+      expect(shown.attempts).toMatchObject([
+        { attempt: 1, state, decisions: [{ decision: state, by: 'ada', reason: 'Rang.', ...text }] },
+      ]);
       const drawn = (await runs(['show', run])).stdout;
       expect(drawn).toMatch(/decided by ada: .* \(Rang\.\)\n/);
       if (state === 'observed') expect(drawn).toContain(answer);

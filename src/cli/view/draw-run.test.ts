@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Ticket } from '../../protocol/ticket.ts';
 import { noUsage, unknownUsage } from '../../protocol/usage.ts';
-import type { CallView } from '../../run/call-view.ts';
+import type { AttemptView, CallView } from '../../run/call-view.ts';
 import type { RunView, TurnView } from '../../run/run-view.ts';
 import { drawRun } from './draw-run.ts';
 
@@ -23,10 +23,19 @@ const call = (position: number, more: Partial<CallView>): CallView => ({
   tool: 'send',
   arguments: '{}',
   approval: null,
-  sent: false,
-  unknown: null,
-  late: null,
+  attempts: [],
+  replayOf: null,
   result: null,
+  ...more,
+});
+const attempt = (number: number, more: Partial<AttemptView> = {}): AttemptView => ({
+  attempt: number,
+  lineage: number === 1 ? 'initial' : 'retry',
+  sentAt: 1_000 * number,
+  state: 'dispatching',
+  unknown: null,
+  decisions: [],
+  late: null,
   ...more,
 });
 const result = (status: 'ok' | 'unknown', code: string | null) => ({
@@ -78,17 +87,15 @@ const turns = [
     calls: [
       call(1, {
         approval: { ticket: 't1', answer: { decision: 'approved', by: 'ada', reason: '' } },
-        sent: true,
+        attempts: [attempt(1, { state: 'observed' })],
         result: result('ok', null),
       }),
       call(2, {
         arguments: `{"text":"${'long '.repeat(30)}\x1b"}`,
-        sent: true,
-        unknown: 'no answer came',
-        late: 'succeeded',
+        attempts: [attempt(1, { state: 'observed', unknown: 'no answer came', late: 'succeeded' })],
         result: result('unknown', 'tool.outcome-unknown'),
       }),
-      call(3, { approval: { ticket: 't2', answer: null }, sent: true }),
+      call(3, { approval: { ticket: 't2', answer: null }, attempts: [attempt(1)] }),
     ],
     notices: ['later'],
   }),
@@ -113,7 +120,7 @@ test('each turn with what belongs to it', () => {
       '├─ 2 send {"text":"long long long long long long long long …',
       '│  ├─ its outcome became unknown: no answer came',
       '│  ├─ seen later: it succeeded',
-      '│  └─ unknown (tool.outcome-unknown) · 1,204 bytes · 35 ms',
+      '│  └─ what the model read: unknown (tool.outcome-unknown) ·\n│     1,204 bytes · 35 ms',
       '├─ 3 send {}',
       '│  ├─ needed an approval (t2): nobody has answered',
       '│  └─ sent; what it did is not known',
@@ -128,6 +135,83 @@ test('each turn with what belongs to it', () => {
   expect(drawn).toContain('  tokens      3,057 of 12,000, 8,943 left, 57 over what was set aside\n');
   expect(drawn).toContain('\nNOTICES\n  first\n\n');
   expect(drawn).not.toContain('\x1b');
+});
+
+const told = { by: 'ada', reason: 'log' };
+
+test.each<[string, Partial<CallView>, RunView['state'], string[]]>([
+  [
+    'each sending with what is known of it alone',
+    {
+      attempts: [
+        attempt(1, { state: 'not-dispatched', decisions: [{ decision: 'not-dispatched', ...told }] }),
+        attempt(2, { state: 'unknown', unknown: 'cut off' }),
+      ],
+      result: result('unknown', 'tool.outcome-unknown'),
+    },
+    'cancelled',
+    [
+      '├─ attempt 1, sent 1970-01-01 00:00:01Z: it did not happen',
+      '│  └─ decided by ada: it did not happen (log)',
+      '├─ attempt 2, sent 1970-01-01 00:00:02Z: what it did is not known',
+      '│  └─ its outcome became unknown: cut off',
+      '└─ unknown (tool.outcome-unknown) · 1,204 bytes · 35 ms',
+    ],
+  ],
+  [
+    'a call that was allowed again, and one that was sent for nothing',
+    {
+      attempts: [
+        attempt(1, { state: 'retry-authorized', decisions: [{ decision: 'retry-authorized', ...told }] }),
+        attempt(2, { state: 'observed' }),
+      ],
+      result: result('ok', null),
+    },
+    'completed',
+    [
+      '├─ attempt 1, sent 1970-01-01 00:00:01Z: it may have happened',
+      '│  └─ decided by ada: it may be sent again (log)',
+      '├─ attempt 2, sent 1970-01-01 00:00:02Z: its outcome was seen',
+      '└─ ok · 1,204 bytes · 35 ms',
+    ],
+  ],
+  [
+    'a replay',
+    { replayOf: { turn: 1, position: 1, attempt: 2 }, result: result('ok', null) },
+    'completed',
+    ['├─ nothing was sent for it: it got what the equal call 1.1 brought', '└─ ok · 1,204 bytes · 35 ms'],
+  ],
+  ...(
+    [
+      ['running', 'dispatching', 'sent; its answer has not come yet'],
+      ['interrupted', 'dispatching', 'sent; what it did is not known'],
+      ['interrupted', 'unknown', 'sent; what it did is not known'],
+      ['running', 'unknown', 'sent; what it did is not known'],
+      ['interrupted', 'observed', 'its outcome was seen; the model has not read it yet'],
+      ['interrupted', 'not-dispatched', 'it did not happen; the run sends it when it goes on'],
+      ['paused', 'retry-authorized', 'it may have happened; the run sends it again when it goes on'],
+      ['interrupted', 'abandoned', 'given up as unknown; the model has not read so yet'],
+      ['failed', 'not-dispatched', 'it did not happen'],
+    ] as const
+  ).map(([run, state, line]): [string, Partial<CallView>, RunView['state'], string[]] => [
+    `${state} in a run that is ${run}`,
+    { attempts: [attempt(1, { state })] },
+    run,
+    [`└─ ${line}`],
+  ]),
+])('what became of a call: %s', (_what, more, state, lines) => {
+  const drawn = tree(
+    drawRun({ ...view, state, turns: [turn(1, { calls: [call(1, more)] })] }, { ...options, cells: 90 }),
+  );
+  expect(drawn).toBe(
+    ['TURN 1 · 0 tokens · $0', '└─ 1 send {}', ...lines.map((line) => `   ${line}`), ''].join('\n'),
+  );
+});
+
+test('a call for which nothing was sent is told apart in the figures', () => {
+  const replay = call(2, { replayOf: { turn: 1, position: 1, attempt: 1 }, result: result('ok', null) });
+  const drawn = drawRun({ ...view, turns: [turn(1, { calls: [call(1, {}), replay] })] }, options);
+  expect(drawn).toContain('2 calls (for 1 of them nothing was sent) · ');
 });
 
 test('in full: arguments whole, and the texts of the results that are there', () => {

@@ -1,17 +1,17 @@
 /** Draws a run for a person: what it was asked, the tree of its turns, what it used, how it ended, what to do next. */
 import { amountText, type BudgetCounter, type BudgetLine } from '../../protocol/budget.ts';
-import type { CallView, DecisionView } from '../../run/call-view.ts';
+import type { CallView } from '../../run/call-view.ts';
+import type { RunState } from '../../run/derive.ts';
 import type { MeterView } from '../../run/meter-view.ts';
-import type { PlanView, StepCallView } from '../../run/plan-view.ts';
+import type { PlanView } from '../../run/plan-view.ts';
 import type { ChildView, FaultView, RunView, TurnView } from '../../run/run-view.ts';
 import { tornText } from '../../run/torn.ts';
 import { errorText } from '../report-error.ts';
 import type { OpenedStore } from '../run/open-store.ts';
-import { decisionText } from './decision-text.ts';
+import { endText, historyBranches } from './call-branches.ts';
 import { unsettledLines } from './draw-unsettled.ts';
 import { count, duration, moment, shortDigest, usageText } from './figures.ts';
 import { type PlanCall, taskText } from './plan-calls.ts';
-import { callResultText } from './progress-lines.ts';
 import { ticketLines } from './show-result.ts';
 import { specLines } from './spec-lines.ts';
 import { type Branch, treeLines } from './tree.ts';
@@ -136,7 +136,7 @@ function planLines({ lane, plan, steps }: PlanView, { cells, planCalls, results 
     const full = value === null ? undefined : results?.get(value);
     const below = [
       ...(call === undefined || results === undefined ? [] : [{ text: visible(call.arguments) }]),
-      ...(told === undefined ? [] : decisionBranches(told)),
+      ...(told === undefined ? [] : historyBranches(told)),
       ...(error === null ? [] : [{ text: visible(error.message) }]),
       ...(call === undefined || full === undefined ? [] : [{ text: visible(full).trimEnd() }]),
     ];
@@ -153,7 +153,7 @@ function turnBranches(turn: TurnView, view: RunView, options: DrawOptions): read
   return [
     ...turn.faults.map(faultBranch),
     ...text,
-    ...turn.calls.map((call) => callBranch(call, options, childrenAt(view, turn, call))),
+    ...turn.calls.map((call) => callBranch(call, view.state, options, childrenAt(view, turn, call))),
     ...turn.notices.map((notice) => ({ text: `notice: ${visible(notice)}` })),
     ...(open && view.state === 'running' ? [{ text: 'waiting for the model' }] : []),
     ...(open && view.state === 'interrupted' ? [{ text: 'no answer was recorded' }] : []),
@@ -205,49 +205,29 @@ function childBranch({ child, inherits, view }: ChildView, options: DrawOptions)
   };
 }
 
-function callBranch(call: CallView, options: DrawOptions, children: readonly ChildView[] = []): Branch {
+function callBranch(
+  call: CallView,
+  state: RunState,
+  options: DrawOptions,
+  children: readonly ChildView[],
+): Branch {
   const { cells, results } = options;
-  const { position, tool, arguments: args, sent, result } = call;
+  const { position, tool, arguments: args, result } = call;
   const head = `${position} ${tool}`;
-  const branches: Branch[] = [];
-  if (results !== undefined) branches.push({ text: visible(args) });
-  branches.push(...decisionBranches(call));
-  branches.push(...children.map((child) => childBranch(child, { ...options, cells: cells - 6 })));
-  if (result === null) branches.push({ text: sent ? 'sent; what it did is not known' : 'not run yet' });
-  else {
-    const full = results?.get(result.message);
-    branches.push({
-      text: callResultText(result),
+  const full = result === null ? undefined : results?.get(result.message);
+  const branches: Branch[] = [
+    ...(results === undefined ? [] : [{ text: visible(args) }]),
+    ...historyBranches(call),
+    ...children.map((child) => childBranch(child, { ...options, cells: cells - 6 })),
+    {
+      text: endText(call, state),
       ...(full === undefined ? {} : { branches: [{ text: visible(full).trimEnd() }] }),
-    });
-  }
+    },
+  ];
   // Three columns for the tree.
   return {
     text: results === undefined ? visibleLine(`${head} ${args}`, cells - 3) : visible(head),
     branches,
-  };
-}
-
-/** Who allowed a call, and what became of one that was sent and not seen. */
-function decisionBranches({ approval, unknown, decisions = [], late }: StepCallView): readonly Branch[] {
-  const branches: Branch[] = [];
-  if (approval !== null) {
-    const { answer } = approval;
-    const why = answer?.reason ? `: ${visible(answer.reason)}` : '';
-    const said =
-      answer === null ? 'nobody has answered' : `${answer.decision} by ${visible(answer.by)}${why}`;
-    branches.push({ text: `needed an approval (${approval.ticket}): ${said}` });
-  }
-  if (unknown !== null) branches.push({ text: `its outcome became unknown: ${visible(unknown)}` });
-  branches.push(...decisions.map(decisionBranch));
-  if (late !== null) branches.push({ text: `seen later: it ${late}` });
-  return branches;
-}
-
-function decisionBranch({ text, ...decision }: DecisionView): Branch {
-  return {
-    text: decisionText(decision),
-    ...(text === undefined ? {} : { branches: [{ text: visible(text).trimEnd() }] }),
   };
 }
 
@@ -258,9 +238,10 @@ export function usageLines(view: RunView): string[] {
     usage.cachedTokens === null || usage.cachedTokens === 0
       ? []
       : [`${amountText(usage.cachedTokens)} cached`];
+  const replays = turns.flatMap(({ calls }) => calls).filter(({ replayOf }) => replayOf !== null).length;
   const figures = [
     count(turns.length, 'turn'),
-    count(toolCalls, 'call'),
+    `${count(toolCalls, 'call')}${replays === 0 ? '' : ` (for ${replays} of them nothing was sent)`}`,
     usageText(usage, view.known),
     ...cached,
     duration(elapsedMs),
