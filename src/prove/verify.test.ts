@@ -146,9 +146,21 @@ test('and beside its journal everything, whatever was made anew to fit', () => {
     expect.stringMatching(/^registration, .* journal: differs in trials\.0\.score/),
   ]);
   const kept = sealed({ ...report, drift: { known: true, paths: ['build.node'] } });
-  expect(failing(kept)).toEqual([expect.stringContaining('no report with this digest was made of it')]);
+  expect(failing(kept)).toEqual([expect.stringContaining('no report with its digest was made of it')]);
   const moved = sealed({ ...report, journal: jsonDigest('another') });
   expect(failing(moved)).toEqual([expect.stringContaining('no line of it has the hash')]);
+});
+
+test('a changed number leaves no check of the whole that says it is as it was', () => {
+  const at = leaves(report).findIndex((path) => path.join('.').startsWith('analysis.metrics.0.bootstrap.'));
+  const one = mutated(leaves(report)[at] ?? [], 'change');
+  const { checks } = verifyReport(one, { text: `${JSON.stringify(one, null, 1)}\n`, record });
+  expect(checks.flatMap(({ ok, what }) => (ok ? [] : [what.split(',')[0]]))).toEqual([
+    'the file says each thing once',
+    'the report is whole',
+    'analysis',
+    'registration',
+  ]);
 });
 
 function failing(one: Report): string[] {

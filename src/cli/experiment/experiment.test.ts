@@ -115,7 +115,9 @@ test('a report that was altered does not verify, and ends with 1', async () => {
   const { code, stdout } = await writ('experiment', 'verify', path);
   expect([code, stdout]).toEqual([
     1,
-    expect.stringMatching(/WRONG the table has its digest[\s\S]*not verified\n$/),
+    expect.stringMatching(
+      /^WRONG the file says [\s\S]*WRONG the table has its digest[\s\S]*WRONG registration, [\s\S]*not verified\n$/,
+    ),
   ]);
 });
 

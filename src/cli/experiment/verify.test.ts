@@ -96,7 +96,7 @@ test('a file that was written anew, or a journal that was cut, ends with 1', asy
   await writeFile(path, text.replace('"format"', ' "format"'));
   expect(await writ('verify', report)).toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(/WRONG the file says each thing once.*: it was written anew/),
+    stdout: expect.stringMatching(/WRONG the file says each thing once.*: it was changed or written anew/),
   });
   await writeFile(path, text);
   const journal = join(folder, 'experiment.record/journal.jsonl');
