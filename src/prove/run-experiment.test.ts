@@ -70,7 +70,7 @@ async function rig(folder: string, surroundings: Parameters<typeof openFolder>[1
 }
 
 const report = (one: Rig) =>
-  makeReport(one.journal, { clock: systemClock, present: one.opened.registration });
+  makeReport(one.journal, { clock: systemClock, present: one.opened.registration, look: 'a test' });
 const kinds = async (one: Rig) => (await report(one)).claims.map((claim) => claim.kind);
 
 describe('each trial', () => {
@@ -369,6 +369,11 @@ describe('a judge', () => {
     await one.run(() => ({}), { grader: strict.grader });
     const { trials, exploratory } = await report(one);
     expect(prompts).toHaveLength(32);
+    // Each judge has an order of its own, and neither has the one in which the trials ended.
+    const graded = prompts.map((prompt) => Number(/Task (\d)\?/.exec(prompt.case)?.[1]));
+    const ended = trials.map(({ item }) => Number(item.slice(1)));
+    const orders = [ended, graded.slice(0, 16), graded.slice(16)].map((order) => order.join());
+    expect(new Set(orders).size).toBe(3);
     expect([new Set(trials.map((row) => row.score)), exploratory]).toEqual([new Set([0]), true]);
   });
 
@@ -404,7 +409,7 @@ describe('a judge', () => {
       {
         kind: 'looked-early',
         trials: 16,
-        reason: `a report was made with ${open} of 16 trials still to be graded`,
+        reason: `a report was made with ${open} of 16 trials still to be graded: a test`,
       },
     ]);
     await one.run(() => ({}));
@@ -425,8 +430,15 @@ describe('a deviation', () => {
     const one = await rig(await experimentFolder());
     const stop = new AbortController();
     await one.run(() => ({}), { signal: stop.signal, onProgress: ({ done }) => done === 3 && stop.abort() });
+    const { journal, opened } = one;
+    const asked = { clock: systemClock, present: opened.registration };
+    for (const look of [undefined, ' '])
+      await expect(makeReport(journal, { ...asked, look })).rejects.toMatchObject({
+        code: 'prove.not-ended',
+      });
+    expect(journal.state()).toMatchObject({ deviations: [], reports: [] });
     const early = await report(one);
-    await report(one);
+    expect((await makeReport(journal, asked)).deviations).toEqual(early.deviations);
     expect(early.deviations).toMatchObject([{ kind: 'looked-early', trials: 3 }]);
     expect(early.claims).toMatchObject([{ kind: 'inconclusive', reason: 'incomplete' }]);
     await one.run(() => ({}));
