@@ -117,9 +117,9 @@ describe.each(driven.map(({ name }) => name))('%s', (name) => {
 
   test('tokens are counted once: cached ones are a part of the prompt', async () => {
     const rig = await open(name, prints(await recorded(name, 'usage')));
-    const { usage, answer } = await rig.run('x');
-    expect(answer).toBe('Done.');
-    expect(usage).toMatchObject({
+    const result = await rig.run('x');
+    expect(result).toMatchObject({ status: 'completed', answer: 'Done.', error: null });
+    expect(result.usage).toMatchObject({
       promptTokens: 1000,
       cachedTokens: 600,
       completionTokens: 100,
@@ -147,8 +147,9 @@ test.each(['codex', 'qwen-code'])('%s counts its session, and a run gets its own
   const [first, second] = [await recorded(name, 'usage'), await recorded(name, 'usage-resumed')];
   const rig = await open(name, `say(nth === 1 ? ${JSON.stringify(first)} : ${JSON.stringify(second)});`);
   const { session } = await rig.run('One.');
-  const { usage } = await rig.run('Two.', { session });
-  expect(usage).toMatchObject({ promptTokens: 1000, cachedTokens: 600, totalTokens: 1100 });
+  const result = await rig.run('Two.', { session });
+  expect(result).toMatchObject({ status: 'completed', error: null });
+  expect(result.usage).toMatchObject({ promptTokens: 1000, cachedTokens: 600, totalTokens: 1100 });
 });
 
 test('what Claude Code reckons as cost stays an estimate and never becomes a bill', async () => {

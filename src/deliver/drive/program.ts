@@ -173,7 +173,7 @@ async function talk(
     input: Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
     output: Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
   };
-  const left = exited.then(() => after(drainMs)).then(() => false);
+  const left = exited.then(drained).then(() => false);
   return Promise.race([converse(streams).then(() => true), left]);
 }
 
@@ -220,7 +220,7 @@ async function readOut(reading: Promise<void>, at: Reading): Promise<void> {
   });
   for (let seen = -1; !done && (seen !== at.chunks || !at.waiting); ) {
     seen = at.chunks;
-    await Promise.race([reading, after(drainMs)]);
+    await Promise.race([reading, drained()]);
   }
 }
 
@@ -240,6 +240,15 @@ function feed(child: ChildProcessWithoutNullStreams, text: string | null) {
   return {
     fault: () => (flushed ? null : `it closed its input before all ${bytes} bytes were written${reason}`),
   };
+}
+
+/**
+ * Resolves when what was printed by now has been read. Time alone does not tell: where this process got none of it, the
+ * timer comes before the pipe, and an immediate comes behind it.
+ */
+async function drained(): Promise<void> {
+  await after(drainMs);
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 function after(ms: number): Promise<void> {
