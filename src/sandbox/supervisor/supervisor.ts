@@ -287,6 +287,8 @@ async function drained(child: ChildProcess, more?: Readable | null): Promise<voi
     Promise.all(open.map((pipe) => new Promise((resolve) => pipe?.once('close', resolve)))),
     drainMs,
   );
+  // Where this process got no time, the timer came before the pipes; an immediate comes behind them.
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 async function within(work: Promise<unknown>, ms: number): Promise<void> {
