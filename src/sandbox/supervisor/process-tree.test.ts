@@ -47,11 +47,14 @@ test.skipIf(platform !== 'linux')(
   'a signal reaches the group, and nobody where it is gone',
   { timeout: 30_000 },
   async () => {
-    const { target, shell } = await group('trap "exit 5" TERM; sleep 600 & echo up; wait');
-    const exited = once(shell, 'exit');
+    const child = 'trap "echo told; exit" TERM; echo up; while :; do sleep 0.05; done';
+    const { target, shell } = await group(`trap "wait; exit 5" TERM; sh -c '${child}' & wait`);
+    const said: string[] = [];
+    shell.stdout?.on('data', (chunk) => said.push(String(chunk)));
+    const closed = once(shell, 'close');
     asIf('darwin');
     expect(signalAll(target, 'SIGTERM', null)).toBe(true);
-    expect(await exited).toEqual([5, null]);
+    expect([await closed, said.join('')]).toEqual([[5, null], 'told\n']);
     await endAll(target, { graceMs: 0, killMs: patienceMs, wrapper: null });
     expect(signalAll(target, 'SIGTERM', null)).toBe(false);
     expect(membersOf({ ...target, leader: null })).toEqual([]);
