@@ -28,6 +28,10 @@ export const proveErrors = {
   'prove.mixed-graders': { kind: 'refused', about: 'Trials to compare were graded by different graders.' },
   'prove.no-judge': { kind: 'refused', about: 'The grader is a model and no model was given to judge.' },
   'prove.outages': { kind: 'failed', about: 'Several trials in a row ended in outages.' },
+  'prove.not-ended': {
+    kind: 'refused',
+    about: 'A report was asked for before all trials are done and graded, and no reason was given.',
+  },
   'prove.no-trials': { kind: 'refused', about: 'There is nothing to report yet.' },
   'prove.not-a-report': { kind: 'input', about: 'A file is no report of an experiment.' },
 } as const satisfies ErrorTable;

@@ -48,13 +48,16 @@ export interface ReportOptions {
   readonly clock: Clock;
   /** Null where nothing is known of it. */
   readonly present: Present | null;
+  /** Why a report is made before the end; without it that is refused. */
+  readonly look?: string | undefined;
 }
 
 /**
- * Makes the report of a journal, and writes into it which one was made. Made before all trials are done and graded, it is a look at the results, which is
- * recorded as a deviation. Throws `prove.no-trials`, `prove.not-registered`, `prove.mixed-graders`.
+ * Makes the report of a journal, and writes into it which one was made. Before all trials are done and graded it is a look at
+ * the results: that needs a reason, and is recorded as a deviation. Throws `prove.no-trials`, `prove.not-registered`,
+ * `prove.mixed-graders`, `prove.not-ended`.
  */
-export async function makeReport(journal: Journal, { clock, present }: ReportOptions): Promise<Report> {
+export async function makeReport(journal: Journal, { clock, present, look }: ReportOptions): Promise<Report> {
   const state = journal.state();
   if (state === undefined) throw notRegistered();
   if (state.rows.length === 0) {
@@ -68,7 +71,9 @@ export async function makeReport(journal: Journal, { clock, present }: ReportOpt
   const looked = state.deviations.some(
     ({ kind, trials: at }) => kind === 'looked-early' && at === rows.length,
   );
+  // What has been looked at shows nothing new when it is looked at again.
   if (early !== undefined && !looked) {
+    if (look === undefined || look.trim() === '') throw notEnded(early);
     await journal.append({
       type: 'deviated',
       registration: null,
@@ -77,7 +82,7 @@ export async function makeReport(journal: Journal, { clock, present }: ReportOpt
         at: clock.now(),
         trials: rows.length,
         paths: [],
-        reason: early,
+        reason: `a report was made ${early}: ${look.trim()}`,
       },
     });
   }
@@ -103,12 +108,22 @@ export function reportRows(state: ExperimentState): readonly TrialRow[] {
   return gradedRows(state, registration.grader.digest).map((row) => ({ ...row, ...judge.take(row) }));
 }
 
-/** Why a report by now is a look before the end; undefined at the end. */
+/** How far it is, where a report by now is a look before the end; undefined at the end. */
 function earlyLook({ registration }: ExperimentState, rows: readonly TrialRow[]): string | undefined {
   const trials = planTrials(registration).length;
-  if (rows.length < trials) return `a report was made after ${rows.length} of ${trials} trials`;
+  if (rows.length < trials) return `after ${rows.length} of ${trials} trials`;
   const open = ungraded(rows);
-  return open === 0 ? undefined : `a report was made with ${open} of ${trials} trials still to be graded`;
+  return open === 0 ? undefined : `with ${open} of ${trials} trials still to be graded`;
+}
+
+function notEnded(early: string): ProveError {
+  return new ProveError(
+    'prove.not-ended',
+    `A report should be made when all trials are done and graded; it would be made ${early}, and whoever sees it can no longer confirm anything.`,
+    {
+      next: 'Go on with writ experiment run FILE, and see how far it is with writ experiment status FILE; or make the result exploratory for good with writ experiment report FILE --look REASON.',
+    },
+  );
 }
 
 function ungraded(rows: readonly TrialRow[]): number {

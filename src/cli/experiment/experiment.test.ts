@@ -226,6 +226,57 @@ test('progress is shown on a terminal alone, with the time left and without what
   );
 });
 
+test('before the end a report needs a reason, and how far it is can be asked without a look', async () => {
+  expect((await writ('experiment', 'status', 'experiment.yaml')).stderr).toContain('prove.not-registered');
+  await writ('experiment', 'register', 'experiment.yaml');
+  const stop = new AbortController();
+  server.on('request', () => requests.length >= 4 && stop.abort('Ctrl-C'));
+  const words = ['experiment', 'run', 'experiment.yaml', '--base-url', url()];
+  await call(words, { cwd: folder, signal: stop.signal });
+  const status = async () =>
+    JSON.parse((await writ('experiment', 'status', 'experiment.yaml', '--json')).stdout);
+  const { done } = await status();
+  expect(done).toBeLessThan(16);
+  expect(await writ('experiment', 'report', 'experiment.yaml')).toMatchObject({
+    code: 3,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /prove\.not-ended: .* of 16 trials[\s\S]*experiment status FILE[\s\S]*--look REASON/,
+    ),
+  });
+  await expect(report()).rejects.toThrow('ENOENT');
+  expect(await status()).toEqual({
+    trials: 16,
+    done,
+    toGrade: 0,
+    lost: 0,
+    complete: false,
+    exploratory: false,
+  });
+  const shown = (await writ('experiment', 'status', 'experiment.yaml')).stdout;
+  expect(shown).toContain(`${done} of 16 trials have an outcome`);
+  expect(shown).not.toMatch(/score|control|treatment/);
+  await run();
+  expect(await status()).toMatchObject({ done: 16, complete: true, exploratory: false });
+  await writ('experiment', 'report', 'experiment.yaml');
+  expect((await report()).exploratory).toBe(false);
+});
+
+test('a look before the end is made with its reason, and stays', async () => {
+  await writ('experiment', 'register', 'experiment.yaml');
+  const stop = new AbortController();
+  server.on('request', () => requests.length >= 4 && stop.abort('Ctrl-C'));
+  const words = ['experiment', 'run', 'experiment.yaml', '--base-url', url()];
+  await call(words, { cwd: folder, signal: stop.signal });
+  const looked = await writ('experiment', 'report', 'experiment.yaml', '--look', 'the model goes away');
+  expect(looked).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/EXPLORATORY[\s\S]*looked-early after .*: the model goes away/),
+  });
+  await run();
+  expect((await writ('experiment', 'status', 'experiment.yaml')).stdout).toContain('exploratory');
+});
+
 test('Ctrl-C ends with 130 and loses nothing', async () => {
   await writ('experiment', 'register', 'experiment.yaml');
   const stop = new AbortController();

@@ -1,8 +1,9 @@
-/** `writ experiment`: registers, runs, reports and verifies a paired comparison of two arms. */
+/** `writ experiment`: registers, runs, watches, reports and verifies a paired comparison of two arms. */
 import { type NewCommand, withExamples } from '../program.ts';
 import { registerCommand } from './register.ts';
 import { reportCommand } from './report.ts';
 import { runExperimentCommand } from './run.ts';
+import { statusCommand } from './status.ts';
 import { verifyReportCommand } from './verify.ts';
 
 /** Groups the commands about experiments. */
@@ -16,6 +17,7 @@ export function experimentCommand(parts: NewCommand) {
   for (const one of [
     registerCommand(parts),
     runExperimentCommand(parts),
+    statusCommand(parts),
     reportCommand(parts),
     verifyReportCommand(parts),
   ])
@@ -23,6 +25,7 @@ export function experimentCommand(parts: NewCommand) {
   return withExamples(experiment, [
     'writ experiment register experiment.yaml',
     'writ experiment run experiment.yaml',
+    'writ experiment status experiment.yaml',
     'writ experiment report experiment.yaml',
     'writ experiment verify experiment.record/report.json',
   ]);

@@ -7,6 +7,7 @@ import { visible } from '../view/visible.ts';
 import type { ExperimentFlags } from './open-experiment.ts';
 
 interface ReportFlags extends ExperimentFlags {
+  readonly look?: string | undefined;
   readonly json?: true | undefined;
 }
 
@@ -14,7 +15,7 @@ export function reportCommand({ context, command, done }: NewCommand) {
   const report = command('report')
     .summary('what the trials of an experiment say')
     .description(
-      'Analyses the trials as registered and writes report.json and report.html into the record. Before all trials are done\nthis is a look at the results: it is recorded, and the result is exploratory from then on.',
+      'Analyses the trials as registered and writes report.json and report.html into the record. Before all trials are done and\ngraded that is a look at the results: it needs --look, is recorded, and the result is exploratory from then on.',
     )
     .argument('<file>', 'the experiment.yaml', givenPath('FILE'))
     .option(
@@ -22,10 +23,15 @@ export function reportCommand({ context, command, done }: NewCommand) {
       'where the journal is kept (default: NAME.record beside the file)',
       givenPath('--record'),
     )
+    .option(
+      '--look <reason>',
+      'why the results are looked at before the end; they are exploratory from then on',
+    )
     .option('--json', 'print the report as one JSON object');
-  return withExamples(report, ['writ experiment report experiments/protocol.yaml']).action(
-    async (file, flags) => done(await reportFile(context, file, flags)),
-  );
+  return withExamples(report, [
+    'writ experiment report experiments/protocol.yaml',
+    'writ experiment report experiments/protocol.yaml --look "the provider retires the model"',
+  ]).action(async (file, flags) => done(await reportFile(context, file, flags)));
 }
 
 async function reportFile(context: Context, file: string, flags: ReportFlags): Promise<number> {
@@ -53,7 +59,7 @@ async function reportFile(context: Context, file: string, flags: ReportFlags): P
   const present = await presentOf(context, file);
   const journal = await openJournal(record, context.clock);
   try {
-    const report = await makeReport(journal, { clock: context.clock, present });
+    const report = await makeReport(journal, { clock: context.clock, present, look: flags.look });
     const paths = { json: join(record, 'report.json'), html: join(record, 'report.html') };
     await replaceFile(paths.json, `${JSON.stringify(report, null, 1)}\n`, context.clock.id('draft'));
     await replaceFile(paths.html, reportPage(report), context.clock.id('draft'));

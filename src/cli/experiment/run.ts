@@ -21,7 +21,7 @@ export function runExperimentCommand({ context, command, done }: NewCommand) {
   const run = command('run')
     .summary('run what is left of a registered experiment')
     .description(
-      'Runs each trial as an ordinary run, in the registered order, and grades it. Ctrl-C or a kill loses no finished trial:\nthe same command goes on. Progress is shown on a terminal only, and never what comes out.',
+      'Runs each trial as an ordinary run, in the registered order, and grades it. Ctrl-C or a kill loses no finished trial:\nthe same command goes on. Progress is shown on a terminal, elsewhere by `writ experiment status`; what comes out is not.',
     )
     .argument('<file>', 'the experiment.yaml', givenPath('FILE'))
     .option(

@@ -1,6 +1,7 @@
 /** A trial as an ordinary run of the command line: the harness of its arm in a fresh workspace, recorded in the ledger. */
 import { rm } from 'node:fs/promises';
 import { plainComposition } from '../../compose/plain.ts';
+import { policiesFor } from '../../compose/policies.ts';
 import { forgetHome, homesFolder } from '../../deliver/drive/home.ts';
 import { plantHome } from '../../deliver/verify/planted-home.ts';
 import { thisHolder } from '../../ledger/holder.ts';
@@ -16,6 +17,8 @@ import type { Context } from '../context.ts';
 import { openHarness } from '../run/harness-parts.ts';
 import { type AnyOrigin, type Origin, type OutsideOrigin, originRecord } from '../run/origin.ts';
 import { openOutside } from '../run/outside-parts.ts';
+import { planSkillsOf } from '../run/plan-skills.ts';
+import { givenSpecFile } from '../run/spec-file.ts';
 import type { Consent } from '../trust/trust.ts';
 import type { OpenedExperiment } from './open-experiment.ts';
 import { type OutsideFlags, outsideOrigin } from './outside-trial.ts';
@@ -53,8 +56,15 @@ export function executorOf(
       const outside = await outsideOrigin(context, { harness, agent }, written, flags, workspace);
       return startOutside(context, store, outside, asked(outside));
     }
+    const spec = await givenSpecFile(context, undefined, agent.spec);
+    const planSkills = await planSkillsOf(agent, agent.ownSkills);
+    const policies = policiesFor(agent.policies, false);
     const origin: Origin = {
       ...serverOf(written, flags),
+      ...(spec === undefined ? {} : { spec }),
+      ...(planSkills === undefined ? {} : { planSkills }),
+      ...(Object.keys(policies).length === 0 ? {} : { policies: JSON.parse(JSON.stringify(policies)) }),
+      ...(agent.conversation === null ? {} : { conversation: { ...agent.conversation } }),
       agentFolder: agent.folder,
       workspace,
       model: model ?? '',
