@@ -97,6 +97,10 @@ export interface Agent {
   /** Null where all of a conversation goes with each request. */
   readonly conversation: { readonly hotTokens: number } | null;
   readonly policies: Policies;
+  /** Names of skills that are given whole to whoever decides, and to the model steps of plans. */
+  readonly plans: { readonly decisionSkills: readonly string[]; readonly stepSkills: readonly string[] };
+  /** Path of the file that says what has to be true in the end; null for none. */
+  readonly spec: string | null;
   readonly model: string | null;
   readonly budget: BudgetLimits;
   readonly deliver: { readonly intent: Intent | null; readonly fidelity: Fidelity | null };

@@ -44,7 +44,7 @@ export async function openHarness(
     await close();
     throw error;
   }
-  const { reasoningEffort: effort, decisionEffort } = origin;
+  const { reasoningEffort: effort, decisionEffort, planSkills: skills } = origin;
   const request = {
     maxTokens: origin.maxTokens ?? null,
     ...(effort === undefined ? {} : { settings: { reasoning_effort: effort } }),
@@ -57,7 +57,10 @@ export async function openHarness(
       request,
       contexts: givenContexts(origin),
       root: origin.root ?? 'loop',
-      plans: decisionEffort === undefined ? {} : { reasoningEffort: decisionEffort },
+      plans: {
+        ...(decisionEffort === undefined ? {} : { reasoningEffort: decisionEffort }),
+        ...(skills === undefined ? {} : { skills }),
+      },
       ...(origin.spec === undefined ? {} : { spec: givenSpec(origin.spec, origin.workspace) }),
       policies: (origin.policies ?? {}) as Policies,
       workspace: origin.workspace,

@@ -27,6 +27,8 @@ const priceForm = z.object({
   cacheWrite: rate.optional(),
 });
 
+const givenSkill = z.object({ name: text, text });
+
 const originSchema = z.object({
   agentFolder: text,
   workspace: text,
@@ -68,6 +70,8 @@ const originSchema = z.object({
   conversation: z.object({ hotTokens: z.int().positive() }).optional(),
   /** What has to be true in the end, as its file says it. */
   spec: z.custom<Json>().optional(),
+  /** Skills of the session that plans are given whole, as they were when it began. */
+  planSkills: z.object({ decision: z.array(givenSkill), steps: z.array(givenSkill) }).optional(),
   /** MCP servers by name; of variables only the names. */
   mcp: z.record(text, mcpServer).optional(),
   situation: z.object({

@@ -23,7 +23,7 @@ export async function runOutside(
 ): Promise<number> {
   mustBeMeant(flags);
   const composed = await composeFolder(context, folder, flags);
-  mustHaveNoPolicies(composed, flags.harness);
+  mustBeKept(composed, flags.harness);
   const limits = overlayLimits(composed.agent.budget, flags.budget);
   const { origin, unused } = await describe(context, composed, flags, task);
   await mustBeTrustedToo(context, composed, flags);
@@ -97,18 +97,20 @@ function mustBeMeant(flags: RunFlags & { readonly harness: string }): void {
   );
 }
 
-// An agent program answers to its own loop: a policy that nothing keeps must be an error, not a promise.
-function mustHaveNoPolicies({ agent }: Composed, harness: string): void {
-  const [policy] = Object.keys(agent.policies);
-  if (policy === undefined) return;
-  throw new CliError(
-    'cli.unsupported',
-    `agent.yaml names the policy ${policy}, which ${harness} does not keep.`,
-    {
-      next: 'Take it out, or run the agent on the native harness.',
-      details: { key: `policies.${policy}` },
-    },
-  );
+// An agent program answers to its own loop: what nothing keeps must be an error, not a promise.
+function mustBeKept({ agent }: Composed, harness: string): void {
+  const { policies, plans, spec } = agent;
+  const [policy] = Object.keys(policies);
+  const unkept = [
+    policy === undefined ? undefined : `policies.${policy}`,
+    plans.decisionSkills.length + plans.stepSkills.length === 0 ? undefined : 'plans',
+    spec === null ? undefined : 'spec',
+  ].find((key) => key !== undefined);
+  if (unkept === undefined) return;
+  throw new CliError('cli.unsupported', `agent.yaml has ${unkept}, which ${harness} does not keep.`, {
+    next: 'Take it out, or run the agent on the native harness.',
+    details: { key: unkept },
+  });
 }
 
 /** All that is needed to open it again. Throws a refusal for what no start of it could honour, before it is looked for. */

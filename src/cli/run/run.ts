@@ -154,7 +154,8 @@ export async function runNative(
   const limits = overlayLimits(composed.agent.budget, flags.budget);
   const described = originOf(context, composed, flags);
   const [
-    { specFile },
+    { givenSpecFile },
+    { planSkillsOf },
     { contextFiles },
     { openHarness },
     { originRecord },
@@ -164,6 +165,7 @@ export async function runNative(
     { startRun },
   ] = await Promise.all([
     import('./spec-file.ts'),
+    import('./plan-skills.ts'),
     import('./context-files.ts'),
     import('./harness-parts.ts'),
     import('./origin.ts'),
@@ -173,11 +175,13 @@ export async function runNative(
     import('../../run/run.ts'),
   ]);
   const contexts = await contextFiles(context, flags, composed.workspace);
-  const spec = flags.spec === undefined ? undefined : await specFile(context, flags.spec);
+  const spec = await givenSpecFile(context, flags.spec, composed.agent.spec);
+  const planSkills = await planSkillsOf(composed.agent, composed.situation.skills);
   const origin = {
     ...described,
     ...(contexts.length === 0 ? {} : { contexts }),
     ...(spec === undefined ? {} : { spec }),
+    ...(planSkills === undefined ? {} : { planSkills }),
   };
   const { key: agent, capabilities } = composed.agent;
   const quiet = flags.json === true;

@@ -8,9 +8,18 @@ import type { Json } from '../../protocol/json.ts';
 import type { Context } from '../context.ts';
 import { readTextFile } from '../text-file.ts';
 
-/** The file's JSON as the session keeps it. Throws a SpecError that names the file. */
-export async function specFile(context: Context, file: string): Promise<Json> {
-  const text = await readTextFile(context, '--spec', file);
+/** The specification of `--spec`, else of agent.yaml, as JSON that the session keeps. Throws a SpecError that names the file. */
+export async function givenSpecFile(
+  context: Context,
+  flag: string | undefined,
+  ofAgent: string | null,
+): Promise<Json | undefined> {
+  if (flag !== undefined) return specFile(context, '--spec', flag);
+  return ofAgent === null ? undefined : specFile(context, 'spec in agent.yaml', ofAgent);
+}
+
+async function specFile(context: Context, option: string, file: string): Promise<Json> {
+  const text = await readTextFile(context, option, file);
   try {
     readSpecText(text);
     const source: Json = JSON.parse(text);

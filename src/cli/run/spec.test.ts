@@ -1,5 +1,5 @@
 /** `writ run --spec`: the world decides whether a run has met it, and what a model says of it counts for nothing. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -135,6 +135,59 @@ test.each([
   expect([ran.code, ran.stderr]).toEqual([
     code === 'spec.policy-empty' ? 3 : 2,
     expect.stringContaining(`error ${code}: done.json: `),
+  ]);
+});
+
+const named = () => appendFileSync(join(cwd, 'a', 'agent.yaml'), 'spec: done.json\n');
+
+test('the one that agent.yaml names holds without a flag, and stays what it was when the run began', async () => {
+  named();
+  writeFileSync(join(cwd, 'a', 'done.json'), JSON.stringify(spec(written)));
+  provider = await scriptedProvider([write('c1', 'new things\n'), { text: 'Done.' }]);
+  const words = ['run', 'a', '--base-url', provider.url, '--ledger', 'ledger', '--json'];
+  const paused = await call([...words, '--approve', 'pause', '--', 'Write it.'], { cwd });
+  const { run: id, ticket } = JSON.parse(paused.stdout);
+  writeFileSync(
+    join(cwd, 'a', 'done.json'),
+    JSON.stringify(spec(requirement('x', 'file-exists', { path: 'x' }))),
+  );
+  await call(['runs', 'approve', id, ticket.id, '--ledger', 'ledger'], { cwd });
+  const ended = await call(['runs', 'resume', id, '--ledger', 'ledger', '--json'], { cwd });
+  expect([ended.code, JSON.parse(ended.stdout).spec.results]).toEqual([
+    0,
+    [{ id: 'written', severity: 'required', status: 'passed', reason: 'It was seen to be so.' }],
+  ]);
+});
+
+test('--spec takes the place of the one that agent.yaml names', async () => {
+  named();
+  const ended = await run([{ text: 'seven' }], spec(requirement('x', 'answer-contains', { text: 'seven' })));
+  expect([ended.code, ended.stdout]).toEqual([0, 'seven\n']);
+});
+
+test.each([
+  ['is not there', 'spec: done.json', 2, /error cli\.unreadable: spec in agent\.yaml /],
+  [
+    'lies outside of the folder',
+    'spec: ../done.json',
+    2,
+    /error compose\.wrong-value: .*a path inside the folder/,
+  ],
+  ['lies outside of the folder by a way round', 'spec: x/../../done.json', 2, /error compose\.wrong-value/],
+  ['is given by its whole path', 'spec: /done.json', 2, /error compose\.wrong-value/],
+])('one of agent.yaml that %s is refused before anything is sent', async (_, line, code, said) => {
+  appendFileSync(join(cwd, 'a', 'agent.yaml'), `${line}\n`);
+  provider = await scriptedProvider([]);
+  const ended = await call(['run', 'a', '--base-url', provider.url, '--', 'Write it.'], { cwd });
+  expect([ended.code, ended.stderr]).toEqual([code, expect.stringMatching(said)]);
+});
+
+test('an agent program is not given that of agent.yaml in silence', async () => {
+  named();
+  const ended = await call(['run', 'a', '--harness', 'codex', '--lower', 'all', '--', 'Write.'], { cwd });
+  expect([ended.code, ended.stderr]).toEqual([
+    3,
+    expect.stringContaining('error cli.unsupported: agent.yaml has spec, which codex does not keep.'),
   ]);
 });
 

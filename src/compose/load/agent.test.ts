@@ -62,6 +62,8 @@ describe('an agent folder', () => {
       surface: { mode: 'compiled', tokens: 900 },
       conversation: null,
       policies: {},
+      plans: { decisionSkills: [], stepSkills: [] },
+      spec: null,
       toolOffers: new Map([
         ['tool.sql_query', { offered: undefined }],
         ['tool.project_read', { offered: undefined }],

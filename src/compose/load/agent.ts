@@ -80,6 +80,11 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
     limits: (written.limits ?? {}) as LayerLimits,
     conversation: written.conversation ?? null,
     policies: (written.policies ?? {}) as Policies,
+    plans: {
+      decisionSkills: written.plans?.decisionSkills ?? [],
+      stepSkills: written.plans?.stepSkills ?? [],
+    },
+    spec: written.spec === undefined ? null : join(folder, written.spec),
     prices: new Map(Object.entries(written.prices ?? {})),
     fragments,
     unused: [...fragments.keys()].filter((id) => !used.has(id)),

@@ -19,6 +19,8 @@ const nameRule = 'a name of letters, digits, dot, underscore and hyphen that beg
 export const text = z.string().min(1, 'text that is not empty');
 /** A name of an agent, a fragment, a profile, a capability or a server. */
 export const name = z.string().regex(namePattern, nameRule);
+/** Relative, without a way out. */
+const innerPath = /^(?!\/)(?!(?:.*\/)?\.\.?(?:\/|$))[^\\\0]+$/;
 const amount = z.number().min(0, 'a number of zero or more');
 const count = z.int().min(0, 'a whole number of zero or more');
 /** A value of a fact as YAML writes it. */
@@ -159,6 +161,18 @@ export const agentSchema = z.strictObject({
     .optional()
     .describe('How long conversations are kept small; without it all of one goes with each request.'),
   policies: policiesForm.optional().describe('What may speak to the model or stop the run, by name.'),
+  plans: z
+    .strictObject({
+      decisionSkills: z.array(name).optional().describe('Read by the model that decides with --root decide.'),
+      stepSkills: z.array(name).optional().describe('Read by each model step of a plan.'),
+    })
+    .optional()
+    .describe('Skills of the session that are given whole, as system text.'),
+  spec: z
+    .string()
+    .regex(innerPath, 'a path inside the folder of the agent')
+    .optional()
+    .describe('A file of the folder that says what has to be true in the end; --spec gives another.'),
   prices: z
     .record(text, price)
     .optional()

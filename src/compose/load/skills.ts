@@ -57,6 +57,12 @@ export async function readSkill(folder: string, origin: SkillOrigin): Promise<Sk
   return { name, description, origin, folder: real, digest: jsonDigest(digests) };
 }
 
+/** What a skill says below the header of its SKILL.md. Throws a located error for one that is gone or has another form. */
+export async function readSkillText({ folder }: Skill): Promise<string> {
+  const source = await readSource(join(folder, 'SKILL.md'));
+  return source.text.slice(splitHeader(source).bodyOffset);
+}
+
 /** Paths with the digests of their bytes, in the order of the paths. */
 async function fileDigests(real: string, folder: string): Promise<[string, string][]> {
   const digests: [string, string][] = [];
