@@ -84,6 +84,25 @@ test('each request is admitted and proven before it is sent, and charged with wh
   expect(JSON.stringify(rig.events)).not.toContain(key);
 });
 
+test('through a proxy of the user goes nothing that is meant for the meter; without one the list stays as it is', async () => {
+  const around = { OPENAI_API_KEY: key, HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: 'intern.example' };
+  const listOf = async (meter: Pick<OutsideOptions, 'meter'>) => {
+    rig = await openDriveRig('pi', 'process.exitCode = 1;', around);
+    await rig.run('x', {}, { measured: [cell], ...meter });
+    const [start] = await rig.starts();
+    await rig.close();
+    return [start?.env.HTTPS_PROXY, start?.env.NO_PROXY, start?.env.no_proxy];
+  };
+  upstream = await startUpstream((response) => chatAnswer(response));
+  const proxy = around.HTTPS_PROXY;
+  expect(await listOf({ meter: { upstream: upstream.url } })).toEqual([
+    proxy,
+    'intern.example,127.0.0.1',
+    '127.0.0.1',
+  ]);
+  expect(await listOf({})).toEqual([proxy, 'intern.example', undefined]);
+});
+
 test.each<[string, BudgetLimits, string, number]>([
   ['model calls', { modelCalls: 1 }, 'modelCalls', 1],
   ['turns', { turns: 1 }, 'turns', 1],
