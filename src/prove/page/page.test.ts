@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { planTrials } from '../plan.ts';
 import { plain, type Registration } from '../registration.ts';
 import { derivedOf, type Report } from '../report.ts';
+import type { TrialRow } from '../trial.ts';
 import { experimentFolder, openFolder, rowOf } from '../trials.cases.ts';
 import { html } from './html.ts';
 import { reportPage } from './page.ts';
@@ -19,7 +20,11 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const hostile = `</title><script>alert(1)</script>"'&<img src=x onerror=alert(1)>\u202e\u0000`;
 
-function pageOf(change: (one: Registration) => Registration = (one) => one, score = 1): string {
+function pageOf(
+  change: (one: Registration) => Registration = (one) => one,
+  score = 1,
+  more: Partial<TrialRow> = {},
+): string {
   const registration = change(base);
   const trials = planTrials(registration).map((trial) =>
     rowOf(registration, trial, {
@@ -27,6 +32,7 @@ function pageOf(change: (one: Registration) => Registration = (one) => one, scor
       score: trial.side === 'control' ? 0.5 : score,
       calls: { [hostile]: 1 },
       timeMs: 50 + trial.position,
+      ...more,
     }),
   );
   const report = {
@@ -69,6 +75,15 @@ test('is one file: no script, no address, and a policy that allows none', () => 
     `content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"`,
   );
   expect(page.match(/https?:|url\(|@import|<[^>]*\s(on[a-z]+|src|href)=/)).toBeNull();
+});
+
+test('says under which names and in which states of its service the model answered', () => {
+  const told = pageOf((one) => one, 1, { fingerprintsSeen: ['fp-2', 'fp-1'] });
+  expect(told).toContain(
+    '<li>answered by scripted-1, the state of its service (system_fingerprint) fp-1, fp-2</li>',
+  );
+  expect(pageOf()).toContain('<li>answered by scripted-1</li>');
+  expect(pageOf((one) => one, 1, { modelsSeen: [null] })).toContain('answered by a model that gave no name');
 });
 
 test('each picture has a title, a text in its place, and its numbers', () => {

@@ -1,5 +1,5 @@
 /** The report as one HTML page that needs nothing else: no script, no font, no picture from elsewhere. */
-import { figure, percent } from '../claims.ts';
+import { amount, figure, percent } from '../claims.ts';
 import { powerText } from '../design.ts';
 import { nameOf } from '../metric.ts';
 import { buildText, type Report } from '../report.ts';
@@ -79,7 +79,7 @@ function deviationsOf({ deviations, drift }: Report): Markup {
   ];
   const moments = deviations.map(
     ({ kind, at, trials, paths, reason }) =>
-      `${new Date(at).toISOString()}, after ${trials} trials: ${kind}${paths.length === 0 ? '' : ` (${paths.join(', ')})`}. ${reason}`,
+      `${new Date(at).toISOString()}, after ${amount(trials, 'trials')}: ${kind}${paths.length === 0 ? '' : ` (${paths.join(', ')})`}. ${reason}`,
   );
   return html`${moments.length === 0 ? html`` : html`<h2>Deviations</h2>${listOf(moments)}`}
 <h2>Since then</h2>
@@ -157,7 +157,18 @@ function trialsTable({ analysis }: Report): Markup {
       const { planned, outcomes, timeouts, interrupted } = arms[side];
       return [side, planned, ...names.map((name) => outcomes[name]), timeouts, interrupted];
     }),
-  )}<p>${lost.pairs} of ${lost.of} pairs were lost.</p>`;
+  )}<p>${lost.pairs} of ${lost.of} pairs were lost.</p>
+${reasonsTable(analysis)}`;
+}
+
+function reasonsTable({ arms }: Report['analysis']): Markup {
+  const rows = (['control', 'treatment'] as const).flatMap((side) => [
+    ...arms[side].reasons.map(({ outcome, reason, trials }) => [side, outcome, reason, trials]),
+    ...Object.entries(arms[side].callCodes).map(([code, trials]) => [side, 'a call failed', code, trials]),
+  ]);
+  return rows.length === 0
+    ? html``
+    : html`<h3>What went wrong in trials</h3>${tableOf(['arm', 'what', 'why', 'trials'], rows)}`;
 }
 
 function methodOf(report: Report): Markup {
@@ -173,13 +184,22 @@ function methodOf(report: Report): Markup {
 ${arm('control')}${arm('treatment')}
 <li>${registration.items.length} items, each ${repeats} times in both arms, in an order drawn from the seed <code>${String(seed)}</code></li>
 <li>alpha ${alpha}; ${resamples} resamples; the smallest p that the design can give is ${figure(design.smallestP)}</li>
-<li>power at registration: ${powerText(design.power)}</li>
+<li>power at registration: ${powerText(design.power, registration.assume)}</li>
 <li>graded by ${grader.kind} <code>${grader.digest}</code></li>
 <li>outages by the rules <code>${errors.outage.join(' ')}</code></li>
+<li>${answeredBy(report)}</li>
 <li>${buildText(build)}</li>
 <li>registered ${new Date(report.registeredAt).toISOString()}, digest <code>${registrationDigest}</code></li>
 <li>table of trials <code>${tableDigest}</code></li>
 <li>report <code>${digest}</code></li>
 </ul>
 <p>All numbers can be computed again from <code>report.json</code>: <code>writ experiment verify report.json</code></p>`;
+}
+
+function answeredBy({ analysis: { arms } }: Report): string {
+  const names = (part: 'modelsSeen' | 'fingerprintsSeen') =>
+    [...new Set([...arms.control[part], ...arms.treatment[part]])].sort().join(', ');
+  const states = names('fingerprintsSeen');
+  const service = states === '' ? '' : `, the state of its service (system_fingerprint) ${states}`;
+  return `answered by ${names('modelsSeen') || 'a model that gave no name'}${service}`;
 }
