@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jsonDigest } from '../digest.ts';
 import { analyse } from './analysis.ts';
-import { type Claim, claimsOf, claimText } from './claims.ts';
+import { amount, type Claim, claimsOf, claimText } from './claims.ts';
 import type { MetricRecord } from './metric.ts';
 import { planTrials } from './plan.ts';
 import type { Registration } from './registration.ts';
@@ -241,6 +241,17 @@ describe('claims', () => {
     expect(claimed(base, rows(base, eightMore).slice(1))).toMatchObject([
       { kind: 'inconclusive', reason: 'incomplete' },
     ]);
+  });
+
+  test('one is counted in the singular', () => {
+    const shown = [
+      amount(1, 'calls'),
+      amount(1, 'US dollars'),
+      amount(1, 'ms'),
+      amount(0, 'calls'),
+      amount(1.5, 'points'),
+    ];
+    expect(shown).toEqual(['1 call', '1 US dollar', '1 ms', '0 calls', '1.5 points']);
   });
 
   test('grades of two graders are not compared', () => {

@@ -3,6 +3,7 @@ import { ProveError } from './errors.ts';
 import { type MetricRecord, metricValue, unitOf } from './metric.ts';
 import { planTrials } from './plan.ts';
 import type { Registration } from './registration.ts';
+import { countsOf, type SideCounts } from './side-counts.ts';
 import { type BlockBootstrap, type Bootstrap, clusterBootstrap } from './statistics/bootstrap.ts';
 import { blocksOf, type Estimate, estimate, type ItemNumbers, itemNumbers } from './statistics/estimand.ts';
 import { type McNemar, mcNemar, type SignTest, signTest, signTestOfItems } from './statistics/exact-tests.ts';
@@ -32,7 +33,7 @@ import {
   pairTrials,
   type Side,
 } from './statistics/trials.ts';
-import { isResult, keyOf, type TrialOutcome, type TrialRow } from './trial.ts';
+import { isResult, keyOf, type TrialRow } from './trial.ts';
 
 /** All numbers of one metric. Null where no pair is left to compare. */
 export interface MetricAnalysis {
@@ -56,16 +57,6 @@ export interface MetricAnalysis {
   /** Of a secondary metric: p corrected by Holm over all of them. */
   readonly adjustedP: number | null;
   readonly missing: MissingReport;
-}
-
-export interface SideCounts {
-  readonly planned: number;
-  readonly outcomes: Readonly<Record<TrialOutcome | 'missing' | 'ungraded', number>>;
-  readonly interrupted: number;
-  readonly timeouts: number;
-  readonly modelsSeen: readonly string[];
-  readonly fingerprintsSeen: readonly string[];
-  readonly environments: readonly string[];
 }
 
 export interface Analysis {
@@ -332,36 +323,6 @@ function callsOf(results: readonly TrialRow[]): Readonly<Record<string, ArmTotal
       armTotals(results.map((row) => ({ ...keyed(row), count: row.calls[tool] ?? 0 }))),
     ]),
   );
-}
-
-function countsOf(
-  plan: readonly { readonly side: Side }[],
-  planned: readonly TrialRow[],
-  side: Side,
-): SideCounts {
-  const own = planned.filter((row) => row.side === side);
-  const size = plan.filter((trial) => trial.side === side).length;
-  const count = (outcome: TrialOutcome) => own.filter((row) => row.outcome === outcome).length;
-  return {
-    planned: size,
-    outcomes: {
-      answered: count('answered'),
-      'agent-failure': count('agent-failure'),
-      outage: count('outage'),
-      invalid: count('invalid'),
-      missing: size - own.length,
-      ungraded: own.filter((row) => row.outcome === 'answered' && row.score === null).length,
-    },
-    interrupted: own.reduce((total, row) => total + row.interrupted, 0),
-    timeouts: own.filter((row) => !row.finished).length,
-    modelsSeen: known(own.flatMap((row) => row.modelsSeen)),
-    fingerprintsSeen: known(own.flatMap((row) => row.fingerprintsSeen)),
-    environments: [...new Set(own.map((row) => row.environment))].sort(),
-  };
-}
-
-function known(names: readonly (string | null)[]): readonly string[] {
-  return [...new Set(names.flatMap((one) => one ?? []))].sort();
 }
 
 /** Whether the trial at this place is a result that can be compared. */

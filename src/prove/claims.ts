@@ -30,7 +30,7 @@ export type Claim =
   | { readonly kind: 'void'; readonly reason: 'did-not-act' | 'leaked' | 'unknown'; readonly calls: string }
   | {
       readonly kind: 'inconclusive';
-      readonly reason: 'incomplete' | 'lost-pairs';
+      readonly reason: 'incomplete' | 'lost-pairs' | 'no-answers';
       readonly lost: number;
       readonly of: number;
       readonly limit: number;
@@ -63,6 +63,7 @@ export function claimsOf(registration: Registration, analysis: Analysis, explora
   const { lost, manipulation } = analysis;
   const standing = (own: Standing): Standing => (exploratory ? 'exploratory' : own);
   if (!analysis.complete) return [inconclusive('incomplete', analysis)];
+  if (lost.share <= lost.limit && !isAnyAnswered(analysis)) return [inconclusive('no-answers', analysis)];
   // Whether the text acted at all comes before what it did.
   if (manipulation !== null && manipulation.verdict !== 'acted') {
     return [{ kind: 'void', reason: manipulation.verdict, calls: registration.manipulation?.calls ?? '' }];
@@ -92,7 +93,12 @@ export function claimsOf(registration: Registration, analysis: Analysis, explora
   return claims;
 }
 
-function inconclusive(reason: 'incomplete' | 'lost-pairs', { lost }: Analysis): Claim {
+// Two arms that fail alike in every trial are not alike in what they do: nothing of it was seen.
+function isAnyAnswered({ arms }: Analysis): boolean {
+  return arms.control.outcomes.answered + arms.treatment.outcomes.answered > 0;
+}
+
+function inconclusive(reason: (Claim & { kind: 'inconclusive' })['reason'], { lost }: Analysis): Claim {
   return { kind: 'inconclusive', reason, lost: lost.pairs, of: lost.of, limit: lost.limit };
 }
 
@@ -144,9 +150,7 @@ export function claimText(claim: Claim): string {
     case 'void':
       return `No verdict: ${voidReasons[claim.reason]} (${claim.calls}).`;
     case 'inconclusive':
-      return claim.reason === 'incomplete'
-        ? 'Inconclusive: not all registered trials have an outcome and a grade.'
-        : `Inconclusive: ${claim.lost} of ${claim.of} pairs were lost, above the registered limit of ${percent(claim.limit)}.`;
+      return `Inconclusive: ${inconclusiveText(claim)}.`;
     case 'unknown':
       return `${prefix(claim)}${claim.metric}: nothing can be said, because ${claim.reason}.`;
     case 'no-effect-detected':
@@ -158,13 +162,24 @@ export function claimText(claim: Claim): string {
       return `${prefix(claim)}${claim.metric}: the treatment is ${word} by ${by(claim)} (${numbers(claim)}).`;
     }
     case 'not-worse':
-      return `${prefix(claim)}${claim.metric}: not worse by ${figure(claim.margin)} ${claim.unit} or more (${intervalText(claim.interval)}).`;
+      return `${prefix(claim)}${claim.metric}: not worse by ${amount(claim.margin, claim.unit)} or more (${intervalText(claim.interval)}).`;
     case 'equivalent':
-      return `${prefix(claim)}${claim.metric}: equal within ${figure(claim.margin)} ${claim.unit} (${intervalText(claim.interval)}).`;
+      return `${prefix(claim)}${claim.metric}: equal within ${amount(claim.margin, claim.unit)} (${intervalText(claim.interval)}).`;
     case 'margin-not-shown':
-      return `${prefix(claim)}${claim.metric}: that the treatment is ${claim.question === 'equivalence' ? 'equal within' : 'not worse by'} ${figure(claim.margin)} ${claim.unit}${claim.question === 'equivalence' ? '' : ' or more'} is not shown (${intervalText(claim.interval)}).`;
+      return `${prefix(claim)}${claim.metric}: that the treatment is ${claim.question === 'equivalence' ? 'equal within' : 'not worse by'} ${amount(claim.margin, claim.unit)}${claim.question === 'equivalence' ? '' : ' or more'} is not shown (${intervalText(claim.interval)}).`;
     case 'exactly-zero':
-      return `${prefix(claim)}calls of ${claim.calls}: exactly 0 in all ${claim.trials} trials of the ${claim.zeroIn} arm, ${claim.other} in the other. ${attribution(claim.besides)}`;
+      return `${prefix(claim)}calls of ${claim.calls}: exactly 0 in all ${amount(claim.trials, 'trials')} of the ${claim.zeroIn} arm, ${claim.other} in the other. ${attribution(claim.besides)}`;
+  }
+}
+
+function inconclusiveText({ reason, lost, of, limit }: Claim & { kind: 'inconclusive' }): string {
+  switch (reason) {
+    case 'incomplete':
+      return 'not all registered trials have an outcome and a grade';
+    case 'lost-pairs':
+      return `${lost} of ${amount(of, 'pairs')} were lost, above the registered limit of ${percent(limit)}`;
+    case 'no-answers':
+      return 'no trial of either arm was answered, so that there is nothing to compare';
   }
 }
 
@@ -186,7 +201,8 @@ function prefix({ standing }: { readonly standing: Standing }): string {
 
 function by({ difference, relative, unit }: Measured): string {
   const share = relative === null ? '' : `, ${percent(Math.abs(relative))}`;
-  return `${difference === null ? 'an unknown amount' : figure(Math.abs(difference))} ${unit}${share}`;
+  const much = difference === null ? `an unknown number of ${unit}` : amount(Math.abs(difference), unit);
+  return `${much}${share}`;
 }
 
 function numbers({ control, treatment, interval, p }: Measured): string {
@@ -203,6 +219,12 @@ function intervalText({ level, low, high }: Interval): string {
 export function figure(value: number): string {
   if (value !== 0 && Math.abs(value) < 1e-6) return value.toExponential(2);
   return value.toLocaleString('en-US', { maximumSignificantDigits: 4 });
+}
+
+/** A number and what it counts, by its plural: `1 call`, `2.5 calls`, `1 US dollar`. */
+export function amount(value: number, unit: string): string {
+  const shown = figure(value);
+  return `${shown} ${shown === '1' && unit !== 'ms' ? unit.replace(/s$/, '') : unit}`;
 }
 
 /** At most one digit behind the point, as `92.5 %`. */

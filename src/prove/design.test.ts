@@ -42,7 +42,7 @@ describe('power', () => {
   ])('is unknown for %s, and no number', (_what, primary, assume, reason) => {
     const power = of(primary, assume);
     expect(power).toEqual({ known: false, reason: expect.stringMatching(reason) });
-    expect(powerText(power)).toMatch(/^unknown: /);
+    expect(powerText(power, null)).toMatch(/^unknown: /);
   });
 
   test('of a quantity is in its own unit', () => {
@@ -82,8 +82,8 @@ describe('power', () => {
     expect(power).toMatchObject({
       assumed: { kind: 'binary', rate: 0.45, deviation: 0, effect: 0.1, given: false },
     });
-    expect(powerText(power)).toMatch(
-      /^\d+ % to show a difference, if rate 0\.45, deviation 0, effect 0\.1; not all of that was said/,
+    expect(powerText(power, null)).toMatch(
+      /^\d+ % to show a difference, if rate 0\.45 \(a guess\), deviation 0 \(a guess\), effect 0\.1 \(a guess\); assume in the file/,
     );
     for (const spread of [
       { rate: 0.2, deviation: 0 },

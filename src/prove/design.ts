@@ -124,8 +124,8 @@ function groupSizes(items: Designed['items'], { estimand }: MetricRecord): reado
   return [...sizes.values()];
 }
 
-/** A power as a sentence, with all that it was computed for. */
-export function powerText(power: DesignPower): string {
+/** A power as a sentence, with all that it was computed for; what the experiment did not assume itself is marked. */
+export function powerText(power: DesignPower, said: Assume | null): string {
   if (!power.known) return `unknown: ${power.reason}`;
   const { question, assumed, standardError, simulations } = power;
   const { kind: _kind, given, ...numbers } = assumed;
@@ -133,7 +133,9 @@ export function powerText(power: DesignPower): string {
     question.kind === 'difference'
       ? 'a difference'
       : `${question.kind === 'equivalence' ? 'equivalence' : 'no loss'} within ${question.margin}`;
-  const words = Object.entries(numbers).map(([name, value]) => `${name} ${value}`);
-  const whose = given ? '' : '; not all of that was said by the experiment (assume)';
+  const words = Object.entries(numbers).map(
+    ([name, value]) => `${name} ${value}${Object.hasOwn(said ?? {}, name) ? '' : ' (a guess)'}`,
+  );
+  const whose = given ? '' : '; assume in the file replaces a guess';
   return `${(100 * power.power).toFixed(0)} % to show ${shown}, if ${words.join(', ')}${whose} (${simulations} simulated experiments, standard error ${(100 * standardError).toFixed(1)} %)`;
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { type Digest, jsonDigest } from '../digest.ts';
 import { type Analysis, analyse } from './analysis.ts';
 import type { ArmHarness } from './arm.ts';
-import { type Claim, claimsOf, claimText } from './claims.ts';
+import { amount, type Claim, claimsOf, claimText } from './claims.ts';
 import { ProveError } from './errors.ts';
 import { type Deviation, type ExperimentState, gradedRows, type Journal } from './journal.ts';
 import { trialJudge } from './outcome.ts';
@@ -111,9 +111,9 @@ export function reportRows(state: ExperimentState): readonly TrialRow[] {
 /** How far it is, where a report by now is a look before the end; undefined at the end. */
 function earlyLook({ registration }: ExperimentState, rows: readonly TrialRow[]): string | undefined {
   const trials = planTrials(registration).length;
-  if (rows.length < trials) return `after ${rows.length} of ${trials} trials`;
+  if (rows.length < trials) return `after ${rows.length} of ${amount(trials, 'trials')}`;
   const open = ungraded(rows);
-  return open === 0 ? undefined : `with ${open} of ${trials} trials still to be graded`;
+  return open === 0 ? undefined : `with ${open} of ${amount(trials, 'trials')} still to be graded`;
 }
 
 function notEnded(early: string): ProveError {
@@ -201,7 +201,7 @@ function scopeOf({ cell, scope, arms, build, items }: Registration): readonly st
   const harnesses = [arms.control, arms.treatment].map(({ harness }) => harnessText(harness, build));
   return [
     `Situations in which ${cell}.`,
-    `The agent ${arms.treatment.agent} on ${[...new Set(harnesses)].join(' and ')} with ${models}, and these ${items.length} items.`,
+    `The agent ${arms.treatment.agent} on ${[...new Set(harnesses)].join(' and ')} with ${models}, and ${items.length === 1 ? 'this item' : `these ${items.length} items`}.`,
     ...scope,
     'Elsewhere nothing was measured, and nothing is said.',
   ];
@@ -225,6 +225,7 @@ function notVerifiedOf(
   const states = [...new Set([...arms.control.fingerprintsSeen, ...arms.treatment.fingerprintsSeen])].sort();
   const local = rows.every((row) => row.servers.every((server) => server === 'this machine'));
   const unpriced = rows.filter((row) => row.usage.costUsd === null).length;
+  const refused = rows.filter(({ code, callCodes }) => [code, ...callCodes].some(isNotAllowed)).length;
   const said = (when: boolean, text: string) => (when ? [text] : []);
   return [
     ...registration.notVerified,
@@ -244,10 +245,17 @@ function notVerifiedOf(
       states.length > 1,
       `The provider's service answered in several states (system_fingerprint): ${states.join(', ')}.`,
     ),
-    ...said(unseen > 0, `In ${unseen} trials the provider did not say which model answered.`),
-    ...said(versionless > 0, `In ${versionless} trials the agent program did not say its version.`),
-    ...said(unsent > 0, `In ${unsent} trials the record does not show the text that was sent.`),
-    ...said(unpriced > 0, `The cost of ${unpriced} trials is not known.`),
+    ...said(unseen > 0, `In ${amount(unseen, 'trials')} the provider did not say which model answered.`),
+    ...said(
+      versionless > 0,
+      `In ${amount(versionless, 'trials')} the agent program did not say its version.`,
+    ),
+    ...said(unsent > 0, `In ${amount(unsent, 'trials')} the record does not show the text that was sent.`),
+    ...said(unpriced > 0, `The cost of ${amount(unpriced, 'trials')} is not known.`),
+    ...said(
+      refused > 0,
+      `In ${amount(refused, 'trials')} a call that needs a person was refused (approvals: deny): what the agent does when it is allowed was not measured.`,
+    ),
     ...said(registration.canaries.length === 0, 'No canary of the experiment was looked for.'),
     ...said(registration.horizonMs === null, 'No time limit was set, so no trial could time out.'),
     ...said(changed, 'The program, the machine or a tool changed while the experiment ran.'),
@@ -257,6 +265,11 @@ function notVerifiedOf(
     ),
     ...said(registration.grader.kind === 'judge', 'That the judge grades as people would was not measured.'),
   ];
+}
+
+/** Codes of calls, of the loop and of a plan's step, that nobody was there to allow. */
+function isNotAllowed(code: string | null): boolean {
+  return code === 'native.approval-missing' || code === 'plan.approval-missing';
 }
 
 function changedFragments({ arms }: Registration): number {

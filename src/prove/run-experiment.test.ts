@@ -193,6 +193,23 @@ describe('each trial', () => {
       new Set(['control: it was sent a canary: memory']),
     );
   });
+
+  test('is looked through for a canary as JSON writes it, too', async () => {
+    const one = await rig(await experimentFolder());
+    const text = 'I said "never"\nand meant it';
+    const found: Record<string, string> = {
+      i1: text,
+      i2: JSON.stringify({ text }),
+      i3: JSON.stringify([JSON.stringify({ text })]),
+      i4: 'I said "never" and meant it',
+    };
+    await one.run(({ stamp }) => ({ sent: found[stamp.item] ?? 'nothing' }), {
+      canaries: [{ name: 'memory', text }],
+    });
+    const { trials } = await report(one);
+    const items = trials.filter((row) => row.canaries.length > 0).map((row) => row.item);
+    expect([...new Set(items)].sort()).toEqual(['i1', 'i2', 'i3']);
+  });
 });
 
 describe('outages', () => {
@@ -226,6 +243,29 @@ describe('outages', () => {
     const { analysis, claims } = await report(one);
     expect(analysis.arms.treatment.outcomes).toMatchObject({ answered: 0, 'agent-failure': 8 });
     expect(claims[0]).toMatchObject({ kind: 'worse', control: 1, treatment: 0 });
+  });
+
+  test('that is all that there is compares nothing, and why trials failed is counted', async () => {
+    const one = await rig(await experimentFolder('secondary: [{ metric: turns }]'));
+    const code = 'native.approval-missing';
+    await one.run(({ task }) =>
+      task === 'Task 1?'
+        ? { status: 'failed', code: 'budget.exhausted', calls: [{ tool: 'look', code: 'tool.failed' }] }
+        : { status: 'failed', code, calls: [{ tool: 'book', code }] },
+    );
+    const { analysis, claims, notVerified } = await report(one);
+    expect(claims).toMatchObject([{ kind: 'inconclusive', reason: 'no-answers' }]);
+    expect(claims[0]?.text).toBe(
+      'Inconclusive: no trial of either arm was answered, so that there is nothing to compare.',
+    );
+    expect(analysis.arms.control).toMatchObject({
+      reasons: [
+        { outcome: 'agent-failure', reason: code, trials: 7 },
+        { outcome: 'agent-failure', reason: 'budget.exhausted', trials: 1 },
+      ],
+      callCodes: { [code]: 7, 'tool.failed': 1 },
+    });
+    expect(notVerified).toContainEqual(expect.stringMatching(/^In 14 trials a call that needs a person/));
   });
 
   test('are told apart by the registered codes alone', async () => {
@@ -466,11 +506,21 @@ describe('a deviation', () => {
     expect(await one.run(() => ({}))).toMatchObject({ trials: 32, here: 16 });
   });
 
-  test('what makes other trials is another experiment', async () => {
+  test.each<[string, Partial<Registration>]>([
+    ['seed', { seed: 8 }],
+    ['modelSeen', { modelSeen: 'another' }],
+    ['fingerprintSeen', { fingerprintSeen: 'fp-1' }],
+    ['server.wire', { server: { wire: 'anthropic' } }],
+    ['budget', { budget: { turns: 1 } }],
+    ['horizonMs', { horizonMs: 5 }],
+    ['approvals', { approvals: 'grant' }],
+    ['canaries', { canaries: ['c'] }],
+    ['build.node', { build: { ...build, node: '21.0.0' } }],
+  ])('what makes other trials is another experiment: %s', async (path, change) => {
     const one = await rig(await experimentFolder());
     await one.run(() => ({}));
-    const other = { ...one.opened.registration, seed: 8 };
-    const asked = register(one.journal, other, { clock: systemClock, deviation: 'a better seed' });
-    await expect(asked).rejects.toMatchObject({ code: 'prove.changed', details: { paths: ['seed'] } });
+    const other = { ...one.opened.registration, ...change };
+    const asked = register(one.journal, other, { clock: systemClock, deviation: 'it seemed better' });
+    await expect(asked).rejects.toMatchObject({ code: 'prove.changed', details: { paths: [path] } });
   });
 });

@@ -62,6 +62,7 @@ const report = async () => JSON.parse(await readFile(join(folder, 'experiment.re
 test('register, run, report, verify; and nothing twice', async () => {
   const registered = await writ('experiment', 'register', 'experiment.yaml');
   expect(registered).toMatchObject({ code: 0, stderr: '' });
+  expect(registered.stdout).toMatch(/\napprovals {2}deny: a call that needs a person is refused/);
   expect(registered.stdout).toMatch(/smallest p that this design can give: 0\.0078 .*\npower: \d+ %/);
   expect(requests).toEqual([]);
   expect((await writ('experiment', 'register', 'experiment.yaml')).stdout).toContain(
@@ -83,7 +84,7 @@ test('register, run, report, verify; and nothing twice', async () => {
   expect(verified.code).toBe(0);
   expect(verified.stdout).toMatch(/\nverified: \d+ numbers\n$/);
 
-  const listed = JSON.parse((await writ('runs', 'list', '--json')).stdout);
+  const listed = JSON.parse((await writ('runs', 'list', '--trials', '--json')).stdout);
   expect(listed.runs).toHaveLength(16);
   const { trials, exploratory, drift } = await report();
   expect([trials.length, exploratory, drift]).toEqual([16, false, { known: true, paths: [] }]);
@@ -132,7 +133,13 @@ test.each([
     await writeFile(path, `${await readFile(path, 'utf8')}\n${line}`);
     await writ('experiment', 'register', 'experiment.yaml');
     await run();
-    await writ('experiment', 'report', 'experiment.yaml');
+    const { stdout } = await writ('experiment', 'report', 'experiment.yaml');
+    const why = 'the fingerprint of an answer is fp-2, registered was fp-1';
+    expect(stdout.match(/\d invalid: .*/g) ?? []).toEqual(
+      Array(valid === 16 ? 0 : 2).fill(`4 invalid: ${why}`),
+    );
+    const page = await readFile(join(folder, 'experiment.record/report.html'), 'utf8');
+    expect(page.includes('What went wrong in trials')).toBe(valid < 16);
     const { trials, notVerified, analysis } = await report();
     expect(trials.map((row: { fingerprintsSeen: string[] }) => row.fingerprintsSeen)).toEqual(
       Array.from({ length: 16 }, (_, at) => [at < 8 ? 'fp-1' : 'fp-2']),

@@ -12,6 +12,11 @@ const statusWords: Readonly<Record<Registered, string>> = {
   deviated: 'registered as a deviation: the result is exploratory',
 };
 
+const approvalTexts: Readonly<Record<Registration['approvals'], string>> = {
+  deny: 'deny: a call that needs a person is refused, and its trial may fail of it; approvals: grant allows it',
+  grant: 'grant: each call that needs a person is allowed, in both arms',
+};
+
 /** How and where it is kept, and what its run needs. */
 export interface Kept {
   readonly status: Registered;
@@ -26,8 +31,21 @@ export function registrationText(
   registration: Registration,
   { status, digest, record, serverless }: Kept,
 ): string {
-  const { question, arms, cell, items, repeats, primary, secondary, design, alpha, errors, grader } =
-    registration;
+  const {
+    question,
+    arms,
+    cell,
+    items,
+    repeats,
+    primary,
+    secondary,
+    design,
+    alpha,
+    errors,
+    grader,
+    approvals,
+    assume,
+  } = registration;
   const { power, smallestP, trials } = design;
   const lines = [
     question,
@@ -39,10 +57,11 @@ export function registrationText(
     `primary    ${primary === null ? 'none: nothing decides by itself' : `${primary.metric}, ${primary.question}${primary.margin === null ? '' : `, margin ${primary.margin}`}`}`,
     `secondary  ${secondary.map(nameOf).join(', ') || 'none'}`,
     `grader     ${grader.kind} ${shortDigest(grader.digest)}`,
+    `approvals  ${approvalTexts[approvals]}`,
     `outages    above ${(100 * errors.limit).toFixed(0)} % of lost pairs the result is inconclusive`,
     '',
     `smallest p that this design can give: ${smallestP.toPrecision(2)} (alpha ${alpha})`,
-    `power: ${powerText(power)}`,
+    `power: ${powerText(power, assume)}`,
     '',
     `${statusWords[status]}: ${digest}`,
     `record: ${record}`,

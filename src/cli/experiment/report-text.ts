@@ -1,5 +1,5 @@
 /** A report as a person reads it on a terminal. */
-import { figure } from '../../prove/claims.ts';
+import { amount, figure } from '../../prove/claims.ts';
 import { nameOf } from '../../prove/metric.ts';
 import type { Report } from '../../prove/report.ts';
 import { shortDigest } from '../view/figures.ts';
@@ -30,14 +30,20 @@ export function reportText(report: Report, paths: { readonly json: string; reado
     ),
     '',
     'TRIALS',
-    ...(['control', 'treatment'] as const).map((side) => {
-      const { outcomes, planned, interrupted, timeouts } = analysis.arms[side];
-      const parts = Object.entries(outcomes).filter(([, amount]) => amount > 0);
+    ...(['control', 'treatment'] as const).flatMap((side) => {
+      const { outcomes, planned, reasons, callCodes, interrupted, timeouts } = analysis.arms[side];
+      const parts = Object.entries(outcomes).filter(([, many]) => many > 0);
       const more = [
         ...(timeouts > 0 ? [`${timeouts} timed out`] : []),
         ...(interrupted > 0 ? [`${interrupted} begun anew`] : []),
       ];
-      return `  ${side.padEnd(10)} ${planned}: ${[...parts.map(([name, amount]) => `${amount} ${name}`), ...more].join(', ')}`;
+      return [
+        `  ${side.padEnd(10)} ${planned}: ${[...parts.map(([name, many]) => `${many} ${name}`), ...more].join(', ')}`,
+        ...reasons.map(({ outcome, reason, trials }) => `    ${trials} ${outcome}: ${reason}`),
+        ...Object.entries(callCodes).map(
+          ([code, trials]) => `    in ${amount(trials, 'trials')} a call failed: ${code}`,
+        ),
+      ];
     }),
     `  lost pairs ${lost.pairs} of ${lost.of}`,
     '',
@@ -48,7 +54,7 @@ export function reportText(report: Report, paths: { readonly json: string; reado
       'DEVIATIONS',
       deviations.map(
         ({ kind, trials, reason, paths: changed }) =>
-          `${kind} after ${trials} trials: ${reason}${changed.length === 0 ? '' : ` (${changed.join(', ')})`}`,
+          `${kind} after ${amount(trials, 'trials')}: ${reason}${changed.length === 0 ? '' : ` (${changed.join(', ')})`}`,
       ),
     ),
     ...section('CHANGED SINCE', driftLines(drift)),
