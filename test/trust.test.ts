@@ -312,9 +312,33 @@ describe('a tool file that is wrong', () => {
     const { code, stderr } = await run([{ text: 'Yes.' }], ['--trust']);
     expect(code).toBe(0);
     expect(stderr).toContain(
-      "notice: The agent does not hold the capability 'mail', so its model does not see those tools.\n",
+      "notice: The agent does not hold the capability 'mail', so its model does not see mail.\n",
     );
     expect(provider?.requests[0]?.json.tools).toBeUndefined();
+  });
+
+  test.each([
+    ['mail', undefined],
+    ['{ mail: mail }', undefined],
+    ['post', "agent.yaml says of the tool 'mail' that it asks for 'post'; tools/mail.mjs asks for 'mail'."],
+    [
+      '{ mail: mail, mail_read: mail }',
+      "agent.yaml says of the tool 'mail_read' that it asks for 'mail'; tools/mail.mjs makes no such tool.",
+    ],
+    [
+      '{ mail_read: mail }',
+      "agent.yaml says of the tool 'mail_read' that it asks for 'mail'; tools/mail.mjs makes no such tool.",
+    ],
+  ])('what agent.yaml says of its capability (%s) is held against it', slow, async (said, found) => {
+    const tools = `tools: [{ mail: { from: ana }, capability: ${said} }]`;
+    await writeFiles(home, { 'a/agent.yaml': yaml().replace('tools: [mail: { from: ana }]', tools) });
+    const { code, stderr } = await run(found === undefined ? [{ text: 'Yes.' }] : [], ['--trust']);
+    expect(code).toBe(found === undefined ? 0 : 3);
+    if (found === undefined) return;
+    expect(stderr).toContain(`error cli.other-capability: ${found}\n`);
+    expect(stderr).toContain(
+      'next: Write what tools/mail.mjs says beside it in the tools of agent.yaml: capability: mail.\n',
+    );
   });
 
   test('a capability that no tool has is found before the model is asked', slow, async () => {

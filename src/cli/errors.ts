@@ -35,6 +35,10 @@ export const cliErrors = {
   },
   'cli.tools-unreadable': { kind: 'refused', about: 'The tools/ of an agent hold what is no regular file.' },
   'cli.bad-tool': { kind: 'input', about: 'A file of tools/ does not make the tools it should.' },
+  'cli.other-capability': {
+    kind: 'refused',
+    about: 'A file of tools/ asks for another capability than agent.yaml says.',
+  },
   'cli.unknown-capability': { kind: 'input', about: 'An agent holds a capability that no tool has.' },
   'cli.not-confirmed': {
     kind: 'refused',

@@ -50,7 +50,12 @@ export interface ToolChoice {
   readonly options: { readonly [name: string]: Json };
   /** True for a tool that `tools/<name>.mjs` of the agent folder makes. */
   readonly own?: true;
+  /** What agent.yaml says of such a file; left out where it says nothing. */
+  readonly capability?: OwnCapability;
 }
+
+/** The capability that every tool of a file needs, or each of its tools with its own. */
+export type OwnCapability = string | { readonly [tool: string]: string };
 
 /** `env` and `keyEnv` are names of environment variables; `reads` are the tools that the agent takes for reads. */
 export type McpServer = { readonly reads?: readonly string[] | undefined } & (

@@ -1,7 +1,7 @@
 /** Conditions: a checked subset of CEL, compiled to three-valued closures that never throw. */
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 import { TextFault } from './errors.ts';
-import { environmentFact, type FactType, type FactValue, type ToolOffer } from './facts.ts';
+import { capabilityFact, environmentFact, type FactType, type FactValue, type ToolOffer } from './facts.ts';
 import { namingMend } from './nearest.ts';
 
 /** A fact's value by name; undefined where it is unknown. */
@@ -230,9 +230,11 @@ function scalarFact(node: ASTNode, facts: FactTypes, read: Set<string>): Evaluat
 
 // The capability is what decides, and so what a decision names.
 function offeredTool(tool: ToolOffer, read: Set<string>): Evaluate {
-  if (!('capability' in tool)) return () => tool.offered;
-  read.add(tool.capability);
-  return (from) => from(tool.capability);
+  if (!tool.listed) return () => false;
+  if (tool.capability === null) return () => undefined;
+  const fact = capabilityFact(tool.capability);
+  read.add(fact);
+  return (from) => from(fact);
 }
 
 function factName(node: ASTNode, facts: FactTypes): string {

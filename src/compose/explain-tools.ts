@@ -1,14 +1,16 @@
 /** What of an agent's tools a session shows, as lines for people, as far as it can be told while nothing runs. */
 import type { Agent, McpServer } from './agent.ts';
 import type { ReadFact } from './conditions.ts';
-import { capabilityFact, toolName } from './facts.ts';
+import { capabilityFact, type ToolOffer } from './facts.ts';
 import { factReader, type Situation } from './situation.ts';
 
 /** Empty for an agent without tools and servers. */
 export function explainTools(agent: Agent, { facts }: Pick<Situation, 'facts'>): string {
   const read = factReader(facts);
   const lines = [
-    ...agent.tools.map(({ name }) => `  ${toolLine(agent, name, read)}`),
+    ...[...agent.toolOffers.values()]
+      .filter(({ listed }) => listed)
+      .map((offer) => `  ${toolLine(offer, read)}`),
     ...[...agent.mcp].flatMap(([name, server]) => serverLines(agent, name, server, read)),
   ];
   return lines.length === 0 ? '' : `\nTOOLS\n${lines.join('\n')}\n`;
@@ -29,12 +31,10 @@ function serverLines(agent: Agent, name: string, server: McpServer, read: ReadFa
   ];
 }
 
-function toolLine(agent: Agent, name: string, read: ReadFact): string {
-  const offer = agent.toolOffers.get(toolName(name));
-  if (offer === undefined || !('capability' in offer))
-    return `in   ${name} · listed, if the capability that its file asks for is held`;
-  const capability = offer.capability.replace(/^capability\./, '');
-  return read(offer.capability) === false
-    ? `out  ${name} · the capability '${capability}' is not held`
-    : `in   ${name} · listed`;
+function toolLine({ tool, capability }: ToolOffer, read: ReadFact): string {
+  if (capability === null)
+    return `?    ${tool} · listed, and in if the capability is held that its file asks for; agent.yaml does not say which`;
+  return read(capabilityFact(capability)) === false
+    ? `out  ${tool} · the capability '${capability}' is not held`
+    : `in   ${tool} · listed`;
 }

@@ -71,10 +71,15 @@ export function toolName(tool: string): string {
 }
 
 /**
- * What `tool.<name>` stands for in a condition, which is no fact of its own: the capability of a tool that the agent lists,
- * false for one that it does not list, undefined where it cannot be told before the tool's file has run.
+ * What `tool.<name>` stands for in a condition, which is no fact of its own: false for a tool that the agent does not list,
+ * and for one that it lists whether its capability is held; unknown where that is null, as nobody said it and the file that
+ * does is not run.
  */
-export type ToolOffer = { readonly capability: string } | { readonly offered: false | undefined };
+export interface ToolOffer {
+  readonly tool: string;
+  readonly listed: boolean;
+  readonly capability: string | null;
+}
 
 /** The facts that every agent has, `env.*` left out: those are declared by being read. */
 export function builtInFacts(capabilities: readonly string[]): FactDeclaration[] {

@@ -51,11 +51,10 @@ describe.each(builtIn.tools)('%s', (tool) => {
   });
 
   test('nothing that names it is told of where it is not offered', async () => {
-    const capabilities = new Map(Object.entries(builtIn.toolCapabilities ?? {}));
     for (const lines of [`${listed}capabilities: none\n`, 'capabilities: all\n']) {
       const agent = await agentWith(tool, `${lines}situations: { plain: { mode: headless } }\n`);
       const { texts } = await namedTexts(agent, new Map());
-      expect(toolFindings(agent, texts, capabilities, () => 1)).toEqual([]);
+      expect(toolFindings(agent, texts, () => 1)).toEqual([]);
     }
   });
 });
@@ -90,6 +89,18 @@ test('whether an own tool is offered cannot be told before its file has run, so 
   expect(compose(agent, await settle(agent, {}, [])).text).toBe(whole('goal'));
   const unlisted = await agentWith('goal', '', { 'tools/goal.mjs': '' });
   expect(compose(unlisted, await settle(unlisted, {}, [])).text).toBe(short);
+});
+
+test.each([
+  ['goal', '{ goal: , capability: goals }'],
+  ['goal_set', '{ goal: , capability: { goal_read: look, goal_set: goals } }'],
+])('of an own tool %s, said as %s, its capability decides', async (tool, entry) => {
+  const held = async (lines: string) => {
+    const agent = await agentWith(tool, `tools: [${entry}]\n${lines}`, { 'tools/goal.mjs': '' });
+    return compose(agent, await settle(agent, {}, [])).text;
+  };
+  expect(await held('capabilities: [goals]\n')).toBe(whole(tool));
+  expect(await held('')).toBe(short);
 });
 
 test('a tool that there is not is a slip, and no fact may be called like a tool', async () => {

@@ -49,7 +49,6 @@ async function checkAgent(context: Context, agent: Agent, asGiven: string): Prom
     { lockFindings },
     lint,
     { closedFactFindings },
-    { tools },
     { citedFindings },
   ] = await Promise.all([
     import('../../compose/load/proof-files.ts'),
@@ -57,14 +56,13 @@ async function checkAgent(context: Context, agent: Agent, asGiven: string): Prom
     import('../../compose/proof/lock-findings.ts'),
     import('../../compose/proof/lint.ts'),
     import('../../compose/proof/closed-facts.ts'),
-    import('../../catalog.ts'),
     import('./evidence.ts'),
   ]);
   const bytes = await files.readFragmentFiles(agent);
   const named = await namedTexts(agent, files.digestsOf(bytes));
   const written = await files.readBeside(agent.folder, lockFile);
+  const agentFile = (await files.readBeside(agent.folder, 'agent.yaml')) ?? '';
   const lock = written === undefined ? null : readLock(written);
-  const capabilities = new Map<string, string>(tools.map((tool) => [tool.name, tool.capability]));
   const changes = await changelog(context, agent);
   const cited = await citedFindings(agent, (one) => files.evidenceLine(bytes, one));
   return {
@@ -74,7 +72,8 @@ async function checkAgent(context: Context, agent: Agent, asGiven: string): Prom
     findings: [
       ...(await lockFindings(agent, named, lock, await pinnedTexts(context, agent), asGiven)),
       ...changes.findings,
-      ...lint.toolFindings(agent, named.texts, capabilities, (one) => files.bodyLine(bytes, one)),
+      ...lint.toolFindings(agent, named.texts, (one) => files.bodyLine(bytes, one)),
+      ...lint.unsaidFindings(agent, (tool) => files.listedLine(agentFile, tool)),
       ...lint.unusedFindings(agent),
       ...closedFactFindings(agent, (one, text) => files.quotingLine(bytes, one, text)),
       ...cited.findings,

@@ -118,12 +118,22 @@ function offerOf({ mcp }: OpenedCode, { surface }: Origin): NonNullable<NativeOp
 
 /** Tools that the agent brings and may not use: allowed, and most often forgotten. */
 function unseen(held: readonly string[] | undefined, { own, mcp }: OpenedCode): readonly string[] {
-  const capabilities = new Set([...own.values(), mcp].flat().map((tool) => tool.capability));
+  const tools = [...own.values(), mcp].flat();
+  const capabilities = new Set(tools.map((tool) => tool.capability));
   return [...capabilities]
     .filter((name) => held !== undefined && !held.includes(name))
-    .map(
-      (name) => `The agent does not hold the capability '${name}', so its model does not see those tools.`,
-    );
+    .map((name) => {
+      const hidden = tools.filter(({ capability }) => capability === name).map(({ schema }) => schema.name);
+      return `The agent does not hold the capability '${name}', so its model does not see ${firstOf(hidden)}.`;
+    });
+}
+
+const namesMax = 8;
+
+// A server may offer hundreds.
+function firstOf(names: readonly string[]): string {
+  const more = names.length - namesMax;
+  return more > 0 ? `${names.slice(0, namesMax).join(', ')} and ${more} more` : names.join(', ');
 }
 
 function pricesOf({ model, price }: Origin): Parameters<typeof resolveModel>[1]['prices'] {

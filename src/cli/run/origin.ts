@@ -50,7 +50,13 @@ const originSchema = z.object({
     .array(z.object({ alias: text, path: text, bytes: z.number(), mtimeMs: z.number(), head: text }))
     .optional(),
   tools: z.array(
-    z.object({ name: text, options: z.record(text, z.custom<Json>()), own: z.literal(true).optional() }),
+    z.object({
+      name: text,
+      options: z.record(text, z.custom<Json>()),
+      own: z.literal(true).optional(),
+      /** What agent.yaml said of the file. */
+      capability: z.union([text, z.record(text, text)]).optional(),
+    }),
   ),
   /** The folders of the skills that were chosen. */
   skills: z.record(text, text).optional(),

@@ -1,6 +1,7 @@
 /** Tools that an agent folder brings: its files are run, and what they make is checked before a model sees it. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { OwnCapability } from '../../compose/agent.ts';
 import { messageOf } from '../../errors.ts';
 import type { Tool } from '../../native/tool/tool.ts';
 import { isRecord, type Json } from '../../protocol/json.ts';
@@ -10,6 +11,8 @@ import type { PrivateCopy } from './tool-files.ts';
 export interface OwnTool {
   readonly name: string;
   readonly options: { readonly [name: string]: Json };
+  /** What agent.yaml says that its tools ask for. */
+  readonly capability?: OwnCapability | undefined;
 }
 
 /** What a tool file's function gets. */
@@ -25,11 +28,12 @@ const loadTimeoutMs = 10_000;
 
 /**
  * Runs `tools/<name>.mjs` of the copy and returns its tools: the default export, or what that function returns. Each is
- * called `<name>`, or `<name>_…`. Throws `cli.bad-tool` with the file's path.
+ * called `<name>`, or `<name>_…`. Throws `cli.bad-tool` with the file's path, and `cli.other-capability` where its tools ask
+ * for another one than agent.yaml says: the text was composed by what it says.
  */
 export async function loadOwnTool(
   copy: PrivateCopy,
-  { name, options }: OwnTool,
+  { name, options, capability }: OwnTool,
   workspace: string,
 ): Promise<readonly Tool[]> {
   const file = `tools/${name}.mjs`;
@@ -56,7 +60,36 @@ export async function loadOwnTool(
       );
     }
   }
+  if (capability !== undefined) mustAskFor(file, capability, tools);
   return tools;
+}
+
+function mustAskFor(file: string, said: OwnCapability, tools: readonly Tool[]): void {
+  const made = new Map(tools.map((tool) => [tool.schema.name, tool.capability]));
+  const expected =
+    typeof said === 'string'
+      ? new Map([...made.keys()].map((tool) => [tool, said]))
+      : new Map(Object.entries(said));
+  const wrong = [...new Set([...expected.keys(), ...made.keys()])].find(
+    (tool) => expected.get(tool) !== made.get(tool),
+  );
+  if (wrong === undefined) return;
+  const words = (capability: string | undefined, none: string) =>
+    capability === undefined ? none : `'${capability}'`;
+  throw new CliError(
+    'cli.other-capability',
+    `agent.yaml says of the tool '${wrong}' that it asks for ${words(expected.get(wrong), 'nothing, as it does not name it')}; ${file} ${made.has(wrong) ? `asks for ${words(made.get(wrong), '')}` : 'makes no such tool'}.`,
+    {
+      next: `Write what ${file} says beside it in the tools of agent.yaml: capability: ${capabilityWords(made)}.`,
+      details: { file, tool: wrong, said: expected.get(wrong) ?? null, found: made.get(wrong) ?? null },
+    },
+  );
+}
+
+function capabilityWords(made: ReadonlyMap<string, string>): string {
+  const [first, ...others] = new Set(made.values());
+  if (first !== undefined && others.length === 0) return first;
+  return `{ ${[...made].map(([tool, capability]) => `${tool}: ${capability}`).join(', ')} }`;
 }
 
 async function makeTools(path: string, context: OwnToolContext): Promise<unknown> {

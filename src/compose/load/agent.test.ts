@@ -65,8 +65,8 @@ describe('an agent folder', () => {
       plans: { decisionSkills: [], stepSkills: [] },
       spec: null,
       toolOffers: new Map([
-        ['tool.sql_query', { offered: undefined }],
-        ['tool.project_read', { offered: undefined }],
+        ['tool.sql_query', { tool: 'sql_query', listed: true, capability: null }],
+        ['tool.project_read', { tool: 'project_read', listed: true, capability: null }],
       ]),
       situations: new Map([
         [

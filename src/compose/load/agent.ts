@@ -10,26 +10,19 @@ import {
   factTypesOf,
   type LayerLimits,
   type McpServer,
-  type ToolChoice,
 } from '../agent.ts';
 import { conditionCompiler } from '../conditions.ts';
-import {
-  capabilityFact,
-  environmentFact,
-  type FactDeclaration,
-  type StatedFacts,
-  type ToolOffer,
-  toolName,
-} from '../facts.ts';
+import { environmentFact, type FactDeclaration, type StatedFacts } from '../facts.ts';
 import type { Policies } from '../policies.ts';
 import { fragmentPaths, list, mustBeAgentFolder } from './folder.ts';
 import { compileFragment, type FragmentFile, readFragment } from './fragment.ts';
 import { readSource } from './located.ts';
 import { declaredFacts, heldCapabilities, mustKnow, situationValues, type Vocabulary } from './names.ts';
-import { formOf, mustFitForm, type OptionForm } from './options.ts';
-import { type OwnNames, ownNames } from './own-names.ts';
+import type { OptionForm } from './options.ts';
+import { ownNames } from './own-names.ts';
 import { agentSchema, readForm, situationSchema } from './schema.ts';
 import { readSkills } from './skills.ts';
+import { readTools, toolOffersOf } from './tool-choices.ts';
 import { YamlMap } from './yaml.ts';
 
 export type { OptionForm, Vocabulary };
@@ -48,7 +41,7 @@ export async function loadAgent(folder: string, vocabulary: Vocabulary): Promise
   const names = ownNames(written, (await list(join(folder, 'tools'))) ?? [], vocabulary);
   const facts = declaredFacts(map, written.facts ?? {}, names.known);
   const tools = readTools(map, written.tools ?? [], names, vocabulary);
-  const toolOffers = offersOf(tools, names, vocabulary);
+  const toolOffers = toolOffersOf(tools, names, vocabulary);
   const fragments = compileAll(folder, await readFragments(folder), facts, toolOffers);
   const profiles = readProfiles(map, written.profiles, fragments);
   const used = new Set([...profiles.values()].flat());
@@ -165,73 +158,6 @@ function readProfiles(
     });
   }
   return new Map(Object.entries(written));
-}
-
-function readTools(
-  map: YamlMap,
-  written: NonNullable<AgentFile['tools']>,
-  { known, ownTools }: OwnNames,
-  builtIn: Vocabulary,
-): ToolChoice[] {
-  const tools: ToolChoice[] = [];
-  written.forEach((entry, i) => {
-    const path = ['tools', i];
-    const pairs = typeof entry === 'string' ? [[entry, {}] as const] : Object.entries(entry);
-    const [pair] = pairs;
-    if (pair === undefined || pairs.length > 1) {
-      throw map.error(
-        map.valueOffset(path),
-        `a tool is one name with its options, found ${pairs.length} names`,
-        'Begin each tool with its own hyphen.',
-      );
-    }
-    const name = pair[0];
-    mustKnow(map, path, 'value', 'tool', name, known.tools);
-    const own = ownTools.includes(name);
-    if (own && builtIn.tools.includes(name)) {
-      throw map.source.error(
-        'compose.repeated-name',
-        map.valueOffset(path),
-        `'${name}' is a built-in tool and tools/${name}.mjs another`,
-        'Give the file another name.',
-      );
-    }
-    if (tools.some((tool) => tool.name === name)) {
-      throw map.source.error(
-        'compose.repeated-name',
-        map.valueOffset(path),
-        `the tool '${name}' stands twice`,
-        'Take one of the two out.',
-      );
-    }
-    const options = pair[1] ?? {};
-    const form = formOf(known.toolOptions, name);
-    if (form !== undefined)
-      mustFitForm(
-        map,
-        typeof entry === 'string' ? path : [...path, name],
-        `the tool '${name}'`,
-        options,
-        form,
-      );
-    tools.push({ name, options, ...(own ? { own } : {}) });
-  });
-  return tools;
-}
-
-/** A tool that the agent does not list is not offered; of one that it lists its capability decides, where it is known. */
-function offersOf(
-  tools: readonly ToolChoice[],
-  { known }: OwnNames,
-  { toolCapabilities = {} }: Vocabulary,
-): Agent['toolOffers'] {
-  const listed = new Set(tools.map(({ name }) => name));
-  const offerOf = (name: string): ToolOffer => {
-    if (!listed.has(name)) return { offered: false };
-    const capability = Object.hasOwn(toolCapabilities, name) ? toolCapabilities[name] : undefined;
-    return capability === undefined ? { offered: undefined } : { capability: capabilityFact(capability) };
-  };
-  return new Map(known.tools.map((name) => [toolName(name), offerOf(name)]));
 }
 
 // Either a url or a command is there, and nothing that belongs to the other; the form has seen to it.

@@ -40,6 +40,43 @@ describe('tools of the folder', () => {
   });
 });
 
+describe('the capability of a tool of the folder', () => {
+  const files = { 'tools/mail.mjs': canary, 'tools/mail_log.mjs': canary };
+
+  test('is what agent.yaml says beside its options, for all tools of the file or for each', async () => {
+    const agent = await load(
+      'tools: [{ mail: { from: ana }, capability: { mail: post, mail_read: mail } }, { mail_log: , capability: log }, project_read]\n',
+      files,
+    );
+    expect(agent.tools).toEqual([
+      { name: 'mail', options: { from: 'ana' }, own: true, capability: { mail: 'post', mail_read: 'mail' } },
+      { name: 'mail_log', options: {}, own: true, capability: 'log' },
+      { name: 'project_read', options: {} },
+    ]);
+    expect([...agent.toolOffers.values()].filter(({ listed }) => listed)).toEqual([
+      { tool: 'mail', listed: true, capability: 'post' },
+      { tool: 'mail_read', listed: true, capability: 'mail' },
+      { tool: 'mail_log', listed: true, capability: 'log' },
+      { tool: 'project_read', listed: true, capability: null },
+    ]);
+    expect(agent.knownCapabilities).toEqual(['log', 'mail', 'post', 'project', 'sql']);
+  });
+
+  test.each([
+    ['{ project_read: , capability: sql }', 'compose.wrong-value', 'the capability of the built-in tool'],
+    ['{ mail: , capability: { fax: fax } }', 'compose.wrong-value', "mail_ and more, found 'fax'"],
+    ['{ mail: , capability: {} }', 'compose.wrong-value', 'found none'],
+    ['{ mail: , capability: 7 }', 'compose.wrong-value', 'beside it the capability of an own tool'],
+    ['{ capability: mail }', 'compose.wrong-value', 'found 0 names'],
+    ['{ mail: , capabilty: mail }', 'compose.wrong-value', 'one tool name with its options'],
+  ])('%s is %s', async (entry, code, message) => {
+    await expect(load(`tools: [${entry}]\n`, files)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    });
+  });
+});
+
 describe('MCP servers', () => {
   test('each has a capability, which the agent holds only if it says so', async () => {
     const mcp =

@@ -12,8 +12,8 @@ export interface OwnNames {
 
 /**
  * `files` are the names in `tools/`. A file `mail.mjs` is the tool `mail`; a server `files` has the capability `mcp.files`.
- * Which capabilities the tools of a file ask for is known only once it has run, so an agent that names one of its own
- * tools may name new capabilities; `writ run` refuses one that no tool turns out to have.
+ * Which capabilities the tools of a file ask for is known only once it has run, unless agent.yaml says it, so an agent that
+ * names one of its own tools may name new capabilities; `writ run` refuses one that no tool turns out to have.
  */
 export function ownNames(
   written: z.output<typeof agentSchema>,
@@ -22,12 +22,17 @@ export function ownNames(
 ): OwnNames {
   const ownTools = files.flatMap((file) => /^([A-Za-z0-9][A-Za-z0-9_-]{0,63})\.mjs$/.exec(file)?.[1] ?? []);
   const named = (written.tools ?? []).flatMap((entry) =>
-    typeof entry === 'string' ? [entry] : Object.keys(entry),
+    typeof entry === 'string' ? [entry] : Object.keys(entry).filter((key) => key !== 'capability'),
   );
+  const said = (written.tools ?? []).flatMap((entry) => {
+    const { capability = {} }: Exclude<typeof entry, string> = typeof entry === 'string' ? {} : entry;
+    return typeof capability === 'string' ? [capability] : Object.values(capability);
+  });
   const free = named.some((name) => ownTools.includes(name)) ? capabilityNames(written.capabilities) : [];
   const capabilities = [
     ...vocabulary.capabilities,
     ...Object.keys(written.mcp ?? {}).map((server) => `mcp.${server}`),
+    ...said,
     ...free,
   ];
   return {

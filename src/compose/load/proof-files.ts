@@ -3,9 +3,11 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { sha256 } from '../../digest.ts';
 import { systemCode } from '../../errors.ts';
+import { isRecord } from '../../protocol/json.ts';
 import type { Agent, Fragment } from '../agent.ts';
 import { ComposeError } from '../errors.ts';
-import { readSource } from './located.ts';
+import { readSource, SourceText } from './located.ts';
+import { YamlMap } from './yaml.ts';
 
 /** The bytes of every fragment's file, by its path below the agent folder. */
 export async function readFragmentFiles(agent: Agent): Promise<ReadonlyMap<string, Uint8Array>> {
@@ -40,6 +42,15 @@ export function quotingLine(
   const lines = new TextDecoder().decode(files.get(file)).split('\n');
   const forms = [JSON.stringify(text), `'${text}'`];
   return lines.findIndex((line) => forms.some((form) => line.includes(form))) + 1 || 1;
+}
+
+/** The line of agent.yaml, from 1, on which `tools` lists a tool. */
+export function listedLine(text: string, tool: string): number {
+  const source = new SourceText('agent.yaml', text);
+  const map = new YamlMap(source, source.text, 0, 'agent.yaml');
+  const entries = Array.isArray(map.value.tools) ? map.value.tools : [];
+  const at = entries.findIndex((entry) => entry === tool || (isRecord(entry) && Object.hasOwn(entry, tool)));
+  return source.position(map.valueOffset(['tools', at])).line;
 }
 
 /** A text file inside the agent folder; undefined where there is none. Throws `compose.unreadable`. */

@@ -52,6 +52,17 @@ const fact = z.strictObject({
     .describe('May differ between two sessions without anything being changed.'),
 });
 
+const toolEntry = z
+  .object({
+    capability: z
+      .union([name, z.record(name, name)])
+      .optional()
+      .describe(
+        'Of a tool that a file of tools/ makes: the capability that its file asks for, or a map from each of its tools to its own. A run refuses a file that asks for another.',
+      ),
+  })
+  .catchall(options.nullable());
+
 /** The name of an environment variable. */
 export const variable = z
   .string()
@@ -125,8 +136,8 @@ export const agentSchema = z.strictObject({
     .describe('none by default.'),
   tools: z
     .array(
-      z.union([name, z.record(name, options.nullable())], {
-        error: 'a tool name, or one tool name with its options',
+      z.union([name, toolEntry], {
+        error: 'a tool name, or one tool name with its options, and beside it the capability of an own tool',
       }),
     )
     .optional(),

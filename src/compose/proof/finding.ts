@@ -8,6 +8,7 @@ export const findingRules = {
   'text-drift': 'error',
   'record-drift': 'warning',
   'tool-not-offered': 'error',
+  'tool-capability-unsaid': 'warning',
   'unused-fragment': 'warning',
   'never-so': 'warning',
   'changelog-form': 'error',

@@ -12,7 +12,12 @@ const tools = new Map([
   ['project_read', 'project'],
   ['edit', 'edit'],
 ]);
-const vocabulary = { tools: [...tools.keys()], capabilities: [...tools.values()], probes: [] };
+const vocabulary = {
+  tools: [...tools.keys()],
+  capabilities: [...tools.values()],
+  probes: [],
+  toolCapabilities: Object.fromEntries(tools),
+};
 
 async function lint(fragments: Readonly<Record<string, string>>, lines: string) {
   const files = Object.fromEntries(
@@ -22,7 +27,7 @@ async function lint(fragments: Readonly<Record<string, string>>, lines: string) 
   const agent = await loadAgent(folderWith({ 'agent.yaml': yaml, ...files }), vocabulary);
   const bytes = await readFragmentFiles(agent);
   const { texts } = await namedTexts(agent, digestsOf(bytes));
-  const found = toolFindings(agent, texts, tools, (fragment) => bodyLine(bytes, fragment));
+  const found = toolFindings(agent, texts, (fragment) => bodyLine(bytes, fragment));
   return found.map(({ file, line, message, more }) => [`${file}:${line}`, message, ...more]);
 }
 

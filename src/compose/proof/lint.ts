@@ -1,14 +1,11 @@
 /** Lint of an agent's text: tools that it names where they are not offered, and fragments that nothing uses. */
 import type { Agent, Fragment } from '../agent.ts';
 import type { ReadFact } from '../conditions.ts';
-import { capabilityFact } from '../facts.ts';
+import { capabilityFact, type ToolOffer } from '../facts.ts';
 import { factReader, fragmentsOf } from '../situation.ts';
 import type { Piece } from '../template.ts';
 import { type Finding, finding } from './finding.ts';
 import type { PinnedText } from './lock.ts';
-
-/** Each tool's name with the capability it needs. */
-export type ToolCapabilities = ReadonlyMap<string, string>;
 
 /** Text of a fragment that may reach the model, and where it begins in the body. */
 interface Stretch {
@@ -26,18 +23,18 @@ interface View {
 /**
  * Fragments that name a tool which is not offered: not among the agent's tools, or its capability is off. Asked of every
  * pinned text, and of each profile once with everything unknown that the agent itself does not settle, so that a
- * fragment which no named situation reaches is looked at too. `bodyLine` is the line where a fragment's body begins.
+ * fragment which no named situation reaches is looked at too. A tool whose capability nobody said is taken for offered:
+ * `unsaidFindings` tells of it. `bodyLine` is the line where a fragment's body begins.
  */
 export function toolFindings(
   agent: Agent,
   texts: readonly PinnedText[],
-  tools: ToolCapabilities,
   bodyLine: (fragment: Fragment) => number,
 ): Finding[] {
-  const names = [...new Set([...tools.keys(), ...agent.tools.map((tool) => tool.name)])];
+  const offers = [...agent.toolOffers.values()].filter(({ tool }) => !isServer(agent, tool));
   const found = new Map<string, { readonly finding: Finding; readonly where: Set<string> }>();
   for (const view of viewsOf(agent, texts)) {
-    const missing = names.flatMap((name) => reasonNotOffered(agent, tools, view, name));
+    const missing = offers.flatMap((offer) => notOffered(offer, view));
     for (const fragment of fragmentsOf(agent, view.profile)) {
       if (fragment.when !== null && fragment.when.evaluate(view.read) === false) continue;
       for (const { name, reason } of missing) {
@@ -83,12 +80,19 @@ function viewsOf(agent: Agent, texts: readonly PinnedText[]): View[] {
   return [...pinned, ...bare];
 }
 
-function reasonNotOffered(agent: Agent, tools: ToolCapabilities, { read }: View, name: string) {
-  if (!agent.tools.some((tool) => tool.name === name))
-    return [{ name, reason: 'the agent does not have it' }];
-  const capability = tools.get(name);
-  if (capability === undefined || read(capabilityFact(capability)) !== false) return [];
-  return [{ name, reason: `the capability '${capability}' is off` }];
+function notOffered({ tool, listed, capability }: ToolOffer, { read }: View) {
+  if (!listed) return [{ name: tool, reason: 'the agent does not have it' }];
+  if (capability === null || read(capabilityFact(capability)) !== false) return [];
+  return [{ name: tool, reason: `the capability '${capability}' is off` }];
+}
+
+// A file of tools/ that a server is started from makes no tool of that name.
+function isServer({ mcp, tools }: Agent, name: string): boolean {
+  if (tools.some((tool) => tool.name === name)) return false;
+  const words = [...mcp.values()].flatMap((server) =>
+    'url' in server ? [] : [server.command, ...server.args],
+  );
+  return words.some((word) => word.endsWith(`tools/${name}.mjs`));
 }
 
 /** Lines of the body, from 0, on which a stretch that may be in names the tool. */
@@ -131,6 +135,26 @@ function stretches(fragment: Fragment, read: ReadFact): Stretch[] {
   };
   walk(template.pieces, true);
   return found;
+}
+
+/** Own tools of which agent.yaml does not say the capability, so that nothing here can tell whether they are offered. */
+export function unsaidFindings(agent: Agent, line: (tool: string) => number): Finding[] {
+  return agent.tools
+    .filter(({ own, capability }) => own === true && capability === undefined)
+    .map(({ name, options }) => {
+      const among = Object.hasOwn(options, 'capability')
+        ? ' (the capability among its options is for the tool itself)'
+        : '';
+      return finding(
+        'tool-capability-unsaid',
+        `whether '${name}' is offered cannot be told: nothing of tools/${name}.mjs is run here, and agent.yaml does not say beside its name which capability it asks for${among}`,
+        {
+          file: 'agent.yaml',
+          line: line(name),
+          more: [`- ${name}: {}`, '  capability: NAME'],
+        },
+      );
+    });
 }
 
 /** Fragments that stand in no profile. */
