@@ -179,9 +179,16 @@ async function textOf(store: Store, digest: Digest | null): Promise<string | nul
   return Buffer.from(bytes).toString('utf8');
 }
 
-// A canary may stand in a message as it is, or as JSON writes it.
+// A canary may stand in a message as it is, as JSON writes it, or as JSON in JSON: what a tool found, in a message.
+const nestingMost = 3;
+
 function holds(sent: string, canary: string): boolean {
-  return sent.includes(canary) || sent.includes(JSON.stringify(canary).slice(1, -1));
+  let form = canary;
+  for (let nesting = 0; nesting <= nestingMost; nesting += 1) {
+    if (sent.includes(form)) return true;
+    form = JSON.stringify(form).slice(1, -1);
+  }
+  return false;
 }
 
 /** The digest of all system text of a request's messages; null where there is none, or a message is none of ours. */

@@ -10,6 +10,7 @@ import type { JudgePrompt } from './grade/grader.ts';
 import { type Journal, openJournal } from './journal.ts';
 import type { Canary } from './measure.ts';
 import { register } from './register.ts';
+import type { Registration } from './registration.ts';
 import { makeReport } from './report.ts';
 import { runExperiment } from './run-experiment.ts';
 import { lookAt } from './surroundings.ts';
@@ -514,7 +515,7 @@ describe('a deviation', () => {
     ['budget', { budget: { turns: 1 } }],
     ['horizonMs', { horizonMs: 5 }],
     ['approvals', { approvals: 'grant' }],
-    ['canaries', { canaries: ['c'] }],
+    ['canaries.0', { canaries: ['c'] }],
     ['build.node', { build: { ...build, node: '21.0.0' } }],
   ])('what makes other trials is another experiment: %s', async (path, change) => {
     const one = await rig(await experimentFolder());
