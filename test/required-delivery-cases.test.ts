@@ -98,7 +98,17 @@ const intents: readonly Case[] = [
     'gemini append is refused, its memory named',
     [[plans, 'append is refused, and the memory file is named']],
   ],
-  ['15-24', 'harnesses that there are not honour nothing', [noName]],
+  [
+    '15-24',
+    'harnesses that there are not honour nothing',
+    [
+      noName,
+      [
+        'src/cli/deliver/deliver.test.ts',
+        'a harness that there is not cannot %s: refused, with those that can',
+      ],
+    ],
+  ],
   [
     '15-24 acp',
     'an agent of the protocol honours what it was seen to, and those that were measured nothing',
