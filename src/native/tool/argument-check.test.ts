@@ -165,12 +165,46 @@ describe('a Zod object', () => {
     expect(check({ limit: 0, list: [{ unit: 'kg', unti: 1 }], pat: 'x' })).toMatchObject({
       ok: false,
       problems: [
-        '/path: Invalid input: expected string, received undefined (found nothing).',
-        '/limit: Too small: expected number to be >=1 (found 0).',
-        '/list/0/unit: Invalid option: expected one of "m"|"s" (found "kg").',
+        '/path: expected text, found nothing. Add it.',
+        '/limit: expected a number >= 1, found 0. The nearest is 1.',
+        '/list/0/unit: expected one of "m", "s", found "kg".',
         "/list/0/unti: expected only unit, found an unknown field. Did you mean 'unit'?",
         "/pat: expected only path, limit, list, found an unknown field. Did you mean 'path'?",
       ],
+    });
+  });
+
+  test.each<[string, z.ZodType, string | number | boolean, string]>([
+    ['a slip of quotes', z.int(), '7', '/a: expected a whole number, found "7". Leave the quotes out: 7.'],
+    ['a number for a text', z.string(), 7, '/a: expected text, found 7. Put it in quotes: "7".'],
+    [
+      'none of several types',
+      z.string().nullable(),
+      true,
+      '/a: expected text or null, found true. Put it in quotes: "true".',
+    ],
+    [
+      'none of several values',
+      z.union([z.literal('x'), z.literal('y')]),
+      'z',
+      '/a: expected one of "x", "y", found "z".',
+    ],
+    [
+      'a sentence of the author',
+      z.string().min(3, 'Name the whole part.'),
+      'x',
+      '/a: Name the whole part (found "x").',
+    ],
+    ['a refinement', z.string().refine((text) => text === 'x', 'Only x.'), 'y', '/a: Only x (found "y").'],
+    [
+      'what JSON Schema has no rule for',
+      z.string().refine(() => false),
+      'y',
+      '/a: Invalid input (found "y").',
+    ],
+  ])('says %s', (_, schema, found, problem) => {
+    expect(standardCheck('t', z.object({ a: schema }), false).check({ a: found })).toMatchObject({
+      problems: [problem],
     });
   });
 

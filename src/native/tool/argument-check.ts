@@ -1,12 +1,12 @@
 /** The two ways to check arguments, by JSON Schema and by Standard Schema, each answering in sentences for a model. */
 import { createRequire } from 'node:module';
-import type { ValidateFunction } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Ajv2020 as Ajv } from 'ajv/dist/2020.js';
 import { messageOf } from '../../errors.ts';
 import type { ExactJson, Json } from '../../protocol/json.ts';
 import { isRecord } from '../../protocol/json.ts';
 import { misfitsOf, misfitsOfIntegers, misfitsOfIssues } from './argument-misfits.ts';
-import { problemOf, unknownField, valueAt } from './argument-problems.ts';
+import { problemOf, problemsAt, unknownField, valueAt } from './argument-problems.ts';
 import { ToolError } from './errors.ts';
 import { isPlainSchema } from './plain-schema.ts';
 import { short } from './short.ts';
@@ -69,8 +69,9 @@ export function jsonSchemaCheck(name: string, schema: object, exactIntegers: boo
 }
 
 /**
- * Checks by the schema itself, so that its transforms and refinements hold. A check that throws refuses the call; one
- * that must wait throws `tool.async-check`.
+ * Checks by the schema itself, so that its transforms and refinements hold. What its JSON Schema finds as well is said in
+ * our words; what its author wrote stays. A check that throws refuses the call; one that must wait throws
+ * `tool.async-check`.
  */
 export function standardCheck<Output>(
   name: string,
@@ -92,8 +93,9 @@ export function standardCheck<Output>(
           args,
           parameters,
         );
+        const found = errorsOf(name, parameters, exactIntegers ? standIn(args) : args);
         return refuse(
-          issues.flatMap((issue) => issueProblems(issue, args, parameters)),
+          issues.flatMap((issue) => issueProblems(issue, args, parameters, found)),
           misfits,
         );
       } catch (thrown) {
@@ -104,6 +106,16 @@ export function standardCheck<Output>(
       }
     },
   };
+}
+
+// A schema that ajv cannot compile only costs its words: whether arguments fit is decided already.
+function errorsOf(name: string, parameters: object, args: unknown): readonly ErrorObject[] {
+  try {
+    const validate = compile(name, parameters);
+    return validate(args) ? [] : (validate.errors ?? []);
+  } catch {
+    return [];
+  }
 }
 
 function validateNow<Output>(
@@ -209,15 +221,21 @@ function loadAjv(): Ajv {
   return ajv;
 }
 
+// How the libraries begin where the author of the schema wrote no sentence.
+const libraryWords = /^(Invalid|Too (small|big)|Expected)\b/;
+
 function issueProblems(
   issue: StandardIssue,
   args: ExactJson,
   schema: { readonly [key: string]: Json },
+  found: readonly ErrorObject[],
 ): string[] {
   const path = pathOf(issue);
   const unknown = unknownIn(issue);
   if (unknown.length > 0)
     return unknown.map((key) => unknownField(path, String(key), propertiesAt(schema, path)));
+  const said = libraryWords.test(issue.message) ? problemsAt(found, path) : [];
+  if (said.length > 0) return said;
   const place = path.length === 0 ? 'the arguments' : `/${path.map(String).join('/')}`;
   const message = issue.message.replace(/[.\s]+$/, '');
   return [`${place}: ${message} (found ${short(valueAt(args, path))}).`];

@@ -23,7 +23,7 @@ export function problemOf(error: ErrorObject): string {
       return `${place}: expected ${expectedOf({ ...parentSchema, type: schema })}, found ${short(data)}.${retype(schema, data)}`;
     case 'enum':
     case 'const': {
-      const allowed: unknown[] = keyword === 'enum' ? params.allowedValues : [params.allowedValue];
+      const allowed = allowedBy(error);
       const near = nearest(String(data), allowed.map(String));
       const mend = near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`;
       return `${place}: expected ${oneOf(allowed)}, found ${short(data)}.${mend}`;
@@ -48,6 +48,40 @@ export function problemOf(error: ErrorObject): string {
     default:
       return `${place}: ${error.message ?? `it breaks the rule ${keyword}`}, found ${short(data)}.`;
   }
+}
+
+/**
+ * What ajv found at one place, one sentence for each rule: the types and the values of several branches are one choice.
+ * Unknown fields are not among it.
+ */
+export function problemsAt(errors: readonly ErrorObject[], path: readonly PropertyKey[]): string[] {
+  const pointer = path.map((key) => `/${escaped(key)}`).join('');
+  const here = errors.filter(({ keyword, instancePath, params }) => {
+    if (keyword === 'required') return `${instancePath}/${escaped(params.missingProperty)}` === pointer;
+    return instancePath === pointer && !['additionalProperties', 'unevaluatedProperties'].includes(keyword);
+  });
+  const types = here.filter(({ keyword }) => keyword === 'type');
+  const values = here.filter(({ keyword }) => keyword === 'const' || keyword === 'enum');
+  const rest = here.filter((error) => !types.includes(error) && !values.includes(error));
+  const [type] = types;
+  const [value] = values;
+  if (type === undefined && value === undefined) return rest.map(problemOf);
+  const all = [
+    ...(type === undefined ? [] : [{ ...type, schema: [...new Set(types.flatMap(({ schema }) => schema))] }]),
+    ...(value === undefined
+      ? []
+      : [{ ...value, keyword: 'enum', params: { allowedValues: values.flatMap(allowedBy) } }]),
+    ...rest.filter(({ keyword }) => keyword !== 'anyOf' && keyword !== 'oneOf'),
+  ];
+  return all.map(problemOf);
+}
+
+function allowedBy({ keyword, params }: ErrorObject): unknown[] {
+  return keyword === 'enum' ? params.allowedValues : [params.allowedValue];
+}
+
+function escaped(key: PropertyKey): string {
+  return String(key).replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** A field the schema does not know, with the known one that is probably meant. */
