@@ -48,10 +48,10 @@ const primary = metric
       .optional()
       .describe('difference by default; the two others need a margin.'),
   })
-  .refine(
-    (one) => (one.question ?? 'difference') === 'difference' || one.margin !== undefined,
-    'a margin beside that question',
-  );
+  .refine((one) => (one.question ?? 'difference') === 'difference' || one.margin !== undefined, {
+    path: ['margin'],
+    error: 'a number above 0, which that question needs,',
+  });
 
 const arm = z.strictObject({
   agent: text.describe('The agent folder, from the folder of this file.'),
@@ -90,7 +90,7 @@ const timeoutMs = z
   .max(2 ** 31 - 1, 'at most 2147483647')
   .optional();
 
-const grader = z.discriminatedUnion('kind', [
+const graderKinds = [
   z.strictObject({
     kind: z.literal('exact'),
     ignoreCase: z.boolean().optional(),
@@ -129,8 +129,12 @@ const grader = z.discriminatedUnion('kind', [
       highest: z.number(),
       tries: z.int().min(1, 'a whole number above 0').max(10, 'at most 10').optional(),
     })
-    .refine((judge) => judge.highest > judge.lowest, 'highest above lowest'),
-]);
+    .refine((judge) => judge.highest > judge.lowest, { path: ['highest'], error: 'a number above lowest' }),
+] as const;
+
+const grader = z.discriminatedUnion('kind', graderKinds, {
+  error: `one of ${graderKinds.map(({ shape }) => shape.kind.value).join(', ')}`,
+});
 
 /** experiment.yaml. */
 export const experimentSchema = z.strictObject({
@@ -142,7 +146,7 @@ export const experimentSchema = z.strictObject({
   workspace: text.optional().describe('A folder that each trial gets a fresh copy of.'),
   repeats: z.int().min(1, 'a whole number above 0').max(1000, 'at most 1000'),
   blocking: z.literal('item').describe('The trials of an item belong together.'),
-  seed: z.union([z.int(), text]),
+  seed: z.union([z.int(), text], { error: 'a whole number or a text' }),
   model: text.optional(),
   modelSeen: text.optional().describe('The name under which the provider must answer.'),
   fingerprintSeen: text

@@ -67,18 +67,25 @@ export function readReport(text: string, file: string): Report {
     throw notAReport(file, 'text that is no JSON', cause);
   }
   const head = headSchema.safeParse(value);
-  if (!head.success) throw notAReport(file, head.error.issues[0]?.message ?? 'another form', head.error);
+  if (!head.success) throw notAReport(file, missingText(head.error.issues[0]?.path ?? []));
   return value as Report;
 }
 
-function notAReport(file: string, found: string, cause: unknown): ProveError {
+/** What a value that is no report lacks first. */
+function missingText(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return 'JSON that is no map';
+  if (path[0] === 'format') return 'JSON without the format writ-experiment-report/1';
+  return `JSON in which '${path.map(String).join('.')}' is missing or of another form`;
+}
+
+function notAReport(file: string, found: string, cause?: unknown): ProveError {
   return new ProveError(
     'prove.not-a-report',
     `Expected the report of an experiment in ${file}, found ${found}.`,
     {
       next: 'Name the report.json that writ experiment report wrote.',
       details: { file },
-      cause,
+      ...(cause === undefined ? {} : { cause }),
     },
   );
 }

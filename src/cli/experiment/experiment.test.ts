@@ -404,6 +404,32 @@ test.each<[string, string, RegExp]>([
   expect([code, stderr]).toEqual([2, expect.stringMatching(found)]);
 });
 
+test.each<[string, string, string]>([
+  ['seed: 7', '', "'seed' is missing: a whole number or a text was expected"],
+  ['seed: 7', 'seed: [7]', "'seed' should be a whole number or a text, found a list"],
+  [
+    '{ kind: exact }',
+    '{ kind: numerics }',
+    "'grader.kind' should be one of exact, numeric, pattern, json-schema, sql, command, judge, found the text",
+  ],
+  [
+    '{ metric: score }',
+    '{ metric: score, question: non-inferiority }',
+    "'primary.margin' is missing: a number above 0, which that question needs, was expected",
+  ],
+  [
+    '{ kind: exact }',
+    '{ kind: judge, model: a/b, prompt: p, version: v, lowest: 1, highest: 1 }',
+    "'grader.highest' should be a number above lowest, found the number 1",
+  ],
+])('%s as [%s] is refused in our own words', async (before, after, message) => {
+  const path = join(folder, 'experiment.yaml');
+  await writeFile(path, (await readFile(path, 'utf8')).replace(before, after));
+  const { code, stderr } = await writ('experiment', 'register', 'experiment.yaml');
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  expect(stderr).not.toContain('Invalid');
+});
+
 test('the command of a grader runs only when it is trusted', async () => {
   const path = join(folder, 'experiment.yaml');
   await writeFile(

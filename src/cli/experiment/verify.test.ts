@@ -77,6 +77,21 @@ test('away from its journal it says what was not checked, and the program alone 
   });
 });
 
+test.each([
+  ['[]', 'JSON that is no map'],
+  ['{}', 'JSON without the format writ-experiment-report/1'],
+  ['{"format":"writ-experiment-report/1"}', "JSON in which 'registration' is missing or of another form"],
+])('%s is no report, which is said in one line', async (text, found) => {
+  await writeFile(join(folder, 'other.json'), text);
+  const { code, stderr } = await writ('verify', 'other.json');
+  expect(code).toBe(2);
+  expect(stderr.split('\n')).toEqual([
+    expect.stringContaining(`Expected the report of an experiment in other.json, found ${found}.`),
+    expect.stringContaining('Name the report.json'),
+    '',
+  ]);
+});
+
 test('a folder that has changed since is named, and is no fault of the report', async () => {
   const file = join(folder, 'agent/instructions/base.md');
   const before = await readFile(file, 'utf8');
