@@ -49,15 +49,23 @@ export async function openSpent(store: Store, events: readonly EventBody[]): Pro
  * The run that waits for an answer: this one, or else one of its open children, at any depth; of several the one that asks
  * under the given ticket.
  */
-export async function asking(
-  store: Store,
-  run: string,
-  ticket?: string,
-): Promise<{ readonly run: string; readonly ticket: Ticket } | undefined> {
+export async function asking(store: Store, run: string, ticket?: string): Promise<Question | undefined> {
+  const all = await questionsOf(store, run);
+  return all.find((one) => ticket === undefined || one.ticket.id === ticket);
+}
+
+export interface Question {
+  readonly run: string;
+  readonly ticket: Ticket;
+}
+
+/** Every open question of a run and of its open children, at any depth. */
+export async function questionsOf(store: Store, run: string): Promise<readonly Question[]> {
   const events = await store.events(run);
   const own = openTicketOf(events);
-  if (own !== undefined && (ticket === undefined || own.id === ticket)) return { run, ticket: own };
-  return askingBelow(store, events, ticket);
+  const below = childrenOf(events).filter(({ finish }) => finish === undefined);
+  const theirs = await Promise.all(below.map(({ start }) => questionsOf(store, start.child)));
+  return [...(own === undefined ? [] : [{ run, ticket: own }]), ...theirs.flat()];
 }
 
 /** The same of the children alone; `events` are those of their parent. */

@@ -5,7 +5,7 @@ import type { RunEvent } from '../protocol/events.ts';
 import type { RunRecord } from '../protocol/record.ts';
 import { checkLimits } from './budget.ts';
 import { openSpent } from './child-record.ts';
-import { limitsOf, stateOf } from './derive.ts';
+import { lastOf, limitsOf, stateOf } from './derive.ts';
 import { RunError } from './errors.ts';
 import { checkGuarantees } from './guarantees.ts';
 import { lostWorkMs } from './lease.ts';
@@ -32,8 +32,8 @@ export async function continued(
   const state = stateOf(runEvents, false);
   if (state !== 'interrupted' && state !== 'paused') {
     throw new RunError('run.already-ended', `Run ${record.id} has ended as ${state}.`, {
-      next: `Look at it with: writ runs show ${record.id}`,
-      details: { state },
+      next: `Look at it with: writ runs show ${record.id}; give its session another task with: ${another(record, runEvents)}`,
+      details: { state, session: record.session },
     });
   }
   const start = runEvents[0];
@@ -73,4 +73,12 @@ export async function continued(
     origin: start.origin,
     openSpent: await openSpent(store, runEvents),
   };
+}
+
+/** How the session goes on; with room where its last run had none left. */
+function another({ session }: RunRecord, events: readonly RunEvent[]): string {
+  const error = lastOf(events, 'run-finish')?.error;
+  const counter = error?.code === 'budget.exhausted' ? error.details?.counter : undefined;
+  const room = typeof counter === 'string' ? ` --budget ${counter}=N` : '';
+  return `writ run AGENT --session ${session}${room} -- TASK`;
 }

@@ -1,6 +1,6 @@
 /** A run as its record tells it: one value that `writ runs show` draws for people or prints as JSON. */
 import type { ErrorJson } from '../errors.ts';
-import type { Store, TornTail } from '../ledger/store.ts';
+import type { Store } from '../ledger/store.ts';
 import type { BudgetReport } from '../protocol/budget.ts';
 import type { Receipt } from '../protocol/delivery.ts';
 import type { Inheritance, RunEvent } from '../protocol/events.ts';
@@ -26,8 +26,8 @@ import {
 } from './derive.ts';
 import { type MeterView, meterOf } from './meter-view.ts';
 import { type PlanView, plansOf } from './plan-view.ts';
-import { type ResumePoint, resumePoint, tornFor } from './torn.ts';
-import { type UnsettledEffect, unsettledOf } from './unsettled.ts';
+import { type GoesOn, goesOn } from './torn.ts';
+import { settleFirst, type UnsettledEffect, unsettledNow } from './unsettled.ts';
 
 /** A request that brought no message. */
 export interface FaultView {
@@ -60,7 +60,7 @@ export interface ChildView {
   readonly view: RunView | null;
 }
 
-export interface RunView {
+export interface RunView extends GoesOn {
   readonly run: string;
   readonly session: string;
   /** Its place among the runs of its session, from 1. */
@@ -95,10 +95,6 @@ export interface RunView {
   readonly children?: readonly ChildView[];
   /** The run of which it is a child; left out where it is none. */
   readonly parent?: string;
-  /** The newest event of a run that waits or was interrupted: it goes on behind it. */
-  readonly goesOnAfter?: ResumePoint;
-  /** Ends of the ledger's journal that were no whole record, and may have held events of this run; left out for none. */
-  readonly torn?: readonly TornTail[];
   /** Of an outside program: what was delivered to it, and its own name for the session. Null while it is not known. */
   readonly outside?: {
     readonly receipt: Receipt;
@@ -116,6 +112,7 @@ export async function readRunView(store: Store, run: RunRecord, session: Session
   const finish = lastOf(events, 'run-finish');
   const spent = spentBy(events);
   const spec = specOf(events);
+  const unsettled = unsettledNow(events, held);
   return {
     run: run.id,
     session: session.id,
@@ -136,9 +133,9 @@ export async function readRunView(store: Store, run: RunRecord, session: Session
     budget: finish?.budget ?? openBudget(limitsOf(events) ?? {}, spent).report(),
     elapsedMs: finish?.elapsedMs ?? spent.wallTimeMs ?? 0,
     answer: await textOf(store, finish?.answer),
-    error: finish?.error ?? waitsFor(events),
+    error: finish === undefined ? waitsFor(events) : settleFirst(finish.error, unsettled, run.id),
     ticket: openTicketOf(events) ?? (await askingBelow(store, events))?.ticket ?? null,
-    unsettled: unsettledNow(events, held),
+    unsettled,
     notices: events.flatMap((event) => (event.type === 'notice' ? [event.text] : [])),
     ...(spec === undefined ? {} : { spec }),
     ...(run.parent === null ? {} : { parent: run.parent }),
@@ -146,15 +143,6 @@ export async function readRunView(store: Store, run: RunRecord, session: Session
     ...(await childViews(store, events)),
     ...outsideOf(events),
   };
-}
-
-function goesOn(
-  events: readonly RunEvent[],
-  tails: readonly TornTail[],
-): Pick<RunView, 'goesOnAfter' | 'torn'> {
-  const goesOnAfter = resumePoint(events);
-  const torn = tornFor(events, tails);
-  return { ...(goesOnAfter === undefined ? {} : { goesOnAfter }), ...(torn.length === 0 ? {} : { torn }) };
 }
 
 async function childViews(store: Store, events: readonly RunEvent[]): Promise<Pick<RunView, 'children'>> {
@@ -180,16 +168,6 @@ function outsideOf(events: readonly RunEvent[]): Pick<RunView, 'outside'> {
 function waitsFor(events: readonly RunEvent[]): ErrorJson | null {
   const last = events.at(-1);
   return last?.type === 'run-pause' ? last.error : null;
-}
-
-// Looking at a run must not fail where its record is such that nobody may resume it.
-function unsettledNow(events: readonly RunEvent[], held: boolean): readonly UnsettledEffect[] {
-  try {
-    // What a living process has just sent is not unknown yet.
-    return unsettledOf(events).filter(({ state }) => !held || state === 'unknown');
-  } catch {
-    return [];
-  }
 }
 
 interface OpenTurn {

@@ -17,6 +17,8 @@ export interface StartRequest extends RunSeat, Omit<NewSession, 'tools'> {
   readonly task: string;
   /** Continues this session instead of starting a new one. */
   readonly session?: string;
+  /** What the caller has to say of the run; recorded with it, and part of its result. */
+  readonly notices?: readonly string[];
 }
 
 export interface ResumeRequest extends ContinueRequest {
@@ -35,7 +37,7 @@ export async function startRun(request: StartRequest): Promise<RunResult> {
     });
   }
   checkLimits(limits);
-  const notices = [...checkGuarantees(harness, limits, request.lowered ?? {})];
+  const notices = [...(request.notices ?? []), ...checkGuarantees(harness, limits, request.lowered ?? {})];
   const opened =
     request.session === undefined
       ? await newSession(request)

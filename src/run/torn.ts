@@ -27,6 +27,20 @@ export function tornFor(events: readonly RunEvent[], tails: readonly TornTail[])
   return tails.filter(({ at }) => at >= last.at);
 }
 
+/** How a record tells where it goes on. */
+export interface GoesOn {
+  /** The newest event of a run that waits or was interrupted: it goes on behind it. */
+  readonly goesOnAfter?: ResumePoint;
+  /** Ends of the ledger's journal that were no whole record, and may have held events of this run; left out for none. */
+  readonly torn?: readonly TornTail[];
+}
+
+export function goesOn(events: readonly RunEvent[], tails: readonly TornTail[]): GoesOn {
+  const goesOnAfter = resumePoint(events);
+  const torn = tornFor(events, tails);
+  return { ...(goesOnAfter === undefined ? {} : { goesOnAfter }), ...(torn.length === 0 ? {} : { torn }) };
+}
+
 /** One sentence for a person. */
 export function tornText({ bytes, found }: TornTail, { seq, type }: ResumePoint): string {
   const what = found === 'zeros' ? 'nothing but zeros' : 'no whole record';

@@ -1,5 +1,7 @@
 /** The effects of a run of which nobody knows what they did: what is known of each, and what a person may decide. */
+
 import { type EffectRecord, effectsOf, openEffects } from '../effects/effects.ts';
+import type { ErrorJson } from '../errors.ts';
 import type { EffectState, Repeat } from '../protocol/effect.ts';
 import type { RunEvent } from '../protocol/events.ts';
 import { lastOf } from './derive.ts';
@@ -56,9 +58,35 @@ export function unsettledOf(events: readonly RunEvent[]): readonly UnsettledEffe
   });
 }
 
+/**
+ * The same for a look at a run: what a living process that holds it has just sent is not unknown yet, and looking must not
+ * fail where the record is such that nobody may resume it.
+ */
+export function unsettledNow(events: readonly RunEvent[], held: boolean): readonly UnsettledEffect[] {
+  try {
+    return unsettledOf(events).filter(({ state }) => !held || state === 'unknown');
+  } catch {
+    return [];
+  }
+}
+
 /** How people name an effect of a run. */
 export function effectName({ id }: Pick<EffectRecord, 'id'>): string {
   return `${id.turn}.${id.position}`;
+}
+
+/**
+ * The error a run ended with, whose next step settles first what is unknown: whoever starts the task again before might
+ * have it done twice.
+ */
+export function settleFirst(
+  error: ErrorJson | null,
+  unsettled: readonly UnsettledEffect[],
+  run: string,
+): ErrorJson | null {
+  if (error === null || unsettled.length === 0) return error;
+  const first = `Settle first what is unknown, with: writ runs reconcile ${run}.`;
+  return { ...error, next: error.next === undefined ? first : `${first} Then: ${error.next}` };
 }
 
 function reasonOf(own: readonly RunEvent[]): string | null {

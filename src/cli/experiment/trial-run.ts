@@ -111,7 +111,7 @@ export function judgeOf(
         capabilities: [],
         limits: { turns: 1 },
         task: asked,
-        origin: originRecord(origin),
+        origin: { ...originRecord(origin), experiment: { judge: true } },
         ...(signal === undefined ? {} : { signal }),
       },
     );

@@ -1,4 +1,5 @@
 /** Asks the person at the terminal whether a call may run, and reads one clear answer. */
+import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Ticket } from '../../protocol/ticket.ts';
 import type { Ask } from '../../run/approval.ts';
@@ -32,9 +33,18 @@ export function terminalAsk(context: Context, progress: Progress): Ask | undefin
   };
 }
 
-/** The name under which an answer is recorded. */
+/** The name under which an answer is recorded: the variable's, else that of the account. */
 export function personName(env: Context['env']): string {
-  return env.USER || env.LOGNAME || env.USERNAME || 'a person without a user name';
+  return env.USER || env.LOGNAME || env.USERNAME || accountName();
+}
+
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // An account that the machine has no entry for, as in a container.
+    return `the user of number ${process.getuid?.() ?? 'unknown'}`;
+  }
 }
 
 function question(ticket: Ticket): string {

@@ -77,7 +77,8 @@ export async function inSeat(
       onChildEvents: shown.onChildEvents,
     });
     progress.close();
-    return await showResult(context, opened, redactedResult(result, ledger), flags.json === true);
+    const json = flags.json === true;
+    return await showResult(context, opened, redactedResult(result, ledger), { json, earlier });
   } finally {
     progress.close();
   }

@@ -9,10 +9,11 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
 import { type NewCommand, withExamples } from '../program.ts';
 import { type LedgerFlags, type OpenedStore, openStoreToLook } from '../run/open-store.ts';
-import { moment, usageText } from '../view/figures.ts';
+import { count, moment, usageText } from '../view/figures.ts';
 import type { PlanCall } from '../view/plan-calls.ts';
 import { visible, visibleLine } from '../view/visible.ts';
 import { findRun, ledgerWords, runWords } from './find-run.ts';
+import { type MadeFor, madeFor, madeForText, ownRuns } from './trials.ts';
 
 /** Opens the ledger for one look and closes it after. */
 async function look(
@@ -35,6 +36,7 @@ export function listCommand({ context, command, done }: NewCommand) {
     .description('Lists runs, the newest first.')
     .option('--agent <key>', 'only runs of this agent')
     .option('--limit <n>', 'at most this many', (text) => readWhole('--limit', text, 1), 20)
+    .option('--trials', 'those of experiments too')
     .option('--decisions <agent>', 'instead: how often each conditional fragment of an agent was in or out')
     .option('--ledger <path>', ledgerWords)
     .option('--json', 'print one JSON object');
@@ -50,17 +52,25 @@ export function listCommand({ context, command, done }: NewCommand) {
           const { printDecisions } = await import('./decisions.ts');
           return printDecisions(context, store, options.decisions, options.json === true);
         }
-        const records = await store.runs({ ...(agent === undefined ? {} : { agent }), limit });
-        const runs = await Promise.all(records.map((record) => listed(store, record)));
+        const records = await store.runs({
+          ...(agent === undefined ? {} : { agent }),
+          ...(options.trials ? { limit } : {}),
+        });
+        const { runs: shown, leftOut } = options.trials
+          ? { runs: records, leftOut: 0 }
+          : await ownRuns(store, records, limit);
+        const runs = await Promise.all(shown.map((record) => listed(store, record)));
         if (options.json) {
           const { unknownIsNull } = await import('../view/unknown-is-null.ts');
-          printJson(context, { ledger: path, runs: runs.map(unknownIsNull) });
+          printJson(context, { ledger: path, runs: runs.map(unknownIsNull), leftOut });
         } else if (runs.length > 0)
           context.stdout.write(runs.map((run) => listLines(run, context.stdout.columns())).join(''));
         else {
           const whose = agent === undefined ? '' : ` of the agent '${visible(agent)}'`;
           context.stderr.write(`No runs${whose} in ${visible(path)}.\n`);
         }
+        if (leftOut > 0 && !options.json)
+          context.stderr.write(`left out: ${count(leftOut, 'run')} of experiments; --trials lists them\n`);
       }),
     ),
   );
@@ -77,6 +87,8 @@ interface Listed {
   readonly task: string | null;
   readonly usage: Usage;
   readonly known: KnownUsage;
+  /** Null where no experiment made it. */
+  readonly experiment: MadeFor;
 }
 
 async function listed(store: Store, record: RunRecord): Promise<Listed> {
@@ -100,16 +112,18 @@ async function listed(store: Store, record: RunRecord): Promise<Listed> {
     task: task === undefined ? null : Buffer.from(task).toString('utf8'),
     usage: usageOf(events),
     known: knownUsageOf(events),
+    experiment: session === undefined ? null : madeFor(session),
   };
 }
 
 function listLines(
-  { run, session, state, createdAt, agent, task, usage, known }: Listed,
+  { run, session, state, createdAt, agent, task, usage, known, experiment }: Listed,
   cells: number,
 ): string {
   const head = `${run}  ${state.padEnd(11)}  ${moment(createdAt)}  ${visibleLine(agent, 40)}\n  ${session}`;
   const figures = usageText(usage, known);
-  return `${head}\n  ${figures} · ${visibleLine(task ?? '(its task is not in the ledger)', cells - figures.length - 5)}\n`;
+  const mark = experiment === null ? '' : `\n  ${visibleLine(madeForText(experiment), cells - 2)}`;
+  return `${head}${mark}\n  ${figures} · ${visibleLine(task ?? '(its task is not in the ledger)', cells - figures.length - 5)}\n`;
 }
 
 interface ShowFlags extends LedgerFlags {
@@ -229,10 +243,10 @@ export function eventsCommand({ context, command, done }: NewCommand) {
       done(
         await look(context, options, async ({ store, path }) => {
           const { run } = await findRun(store, word, path);
-          const { eventBlock, eventLine } = await import('../view/draw-event.ts');
+          const { eventBlock, eventJson, eventLine } = await import('../view/draw-event.ts');
           const { stdout } = context;
           for (const event of await store.events(run.id, options.after)) {
-            if (options.json) stdout.write(`${JSON.stringify(event)}\n`);
+            if (options.json) stdout.write(`${eventJson(event)}\n`);
             else if (stdout.terminal) stdout.write(`${eventBlock(event, stdout.columns()).join('\n')}\n`);
             else stdout.write(`${eventLine(event)}\n`);
           }

@@ -261,6 +261,9 @@ describe('cancelling the run of another program', () => {
     expect(stderr).toContain(
       `unknown: 1.1 send; it may have happened\n  decide: writ runs reconcile ${run}\n`,
     );
+    const next = `Settle first what is unknown, with: writ runs reconcile ${run}. Then: Start the task again`;
+    expect((await runs(['show', run])).stdout).toContain(`\nnext: ${next}`);
+    expect(JSON.parse((await runs(['show', run, '--json'])).stdout).error.next).toContain(next);
     const results = (await events(run)).flatMap((event) =>
       event.type === 'tool-result' ? [[event.position, event.status]] : [],
     );
@@ -330,7 +333,7 @@ test('a resume says what is unknown before it goes on, and what is left to decid
   await provider.close();
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'I do not know.\n' });
   expect(stderr).toMatch(
-    /^unknown: 1\.1 send was sent, and no result was recorded; it is asked about, and not repeated\n/,
+    /^unknown: 1\.1 send was sent, and no result was recorded; it is not repeated; a tool that can look is asked what became of it\n/,
   );
   expect(stderr).toMatch(
     new RegExp(`unknown: 1\\.1 send; it may have happened\n {2}decide: writ runs reconcile ${run}\n$`),

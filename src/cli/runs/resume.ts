@@ -101,11 +101,23 @@ async function carryOn(
   }
 }
 
-/** What a person should know before the run goes on: what nobody saw, and that it is asked about and not repeated. */
+/**
+ * What a person should know before the run goes on: what nobody saw, and what becomes of it. Nothing of a run that will
+ * not go on: another process is at work on it, or it has ended.
+ */
 async function tellUnknown(context: Context, { store }: OpenedStore, run: string): Promise<void> {
-  const { unsettledOf } = await import('../../run/unsettled.ts');
-  for (const { effect, tool, repeat } of unsettledOf(await store.events(run))) {
-    const then = repeat === 'once' ? 'it is asked about, and not repeated' : 'to send it again does no harm';
+  const [{ stateOf }, { unsettledOf }] = await Promise.all([
+    import('../../run/derive.ts'),
+    import('../../run/unsettled.ts'),
+  ]);
+  const events = await store.events(run);
+  const state = stateOf(events, (await store.holder(run)) !== undefined);
+  if (state !== 'interrupted' && state !== 'paused') return;
+  for (const { effect, tool, repeat } of unsettledOf(events)) {
+    const then =
+      repeat === 'once'
+        ? 'it is not repeated; a tool that can look is asked what became of it'
+        : 'to send it again does no harm';
     context.stderr.write(
       `unknown: ${effect} ${visible(tool)} was sent, and no result was recorded; ${then}\n`,
     );

@@ -264,12 +264,25 @@ describe('answering', () => {
     const given = await runs([verb, run, ticket?.id ?? '', ...flags], { env: { USER: 'ada' } });
     expect(given).toEqual({
       code: 0,
-      stdout: `${answer.decision} send\nnext: resume it with the program that started it\n`,
+      stdout: `${answer.decision} send {"to":"\\u001b[31mada"}\nnext: resume it with the program that started it\n`,
       stderr: '',
     });
     const events = (await runs(['events', run, '--json'])).stdout.trimEnd().split('\n');
     expect(JSON.parse(events.at(-1) ?? '')).toMatchObject({ type: 'approval-answer', by: 'ada', ...answer });
-    expect((await runs([verb, run, ticket?.id ?? ''])).stderr).toContain('error run.unknown-ticket');
+    for (const again of [[ticket?.id ?? ''], []])
+      expect((await runs([verb, run, ...again])).stderr).toContain(
+        `error run.unknown-ticket: Ticket ${ticket?.id} of run ${run} was already ${answer.decision} by ada.\n`,
+      );
+  });
+
+  test('the one open question need not be named, and somebody else may be said to answer it', async () => {
+    const { run, ticket } = await pausedRun();
+    const refused = await runs(['approve', run, '--by', ' ']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    const given = await runs(['approve', 'last', '--by', 'the desk', '--json']);
+    expect(JSON.parse(given.stdout)).toMatchObject({
+      ...{ run, ticket: ticket?.id, decision: 'approved', by: 'the desk', tool: 'send' },
+    });
   });
 });
 

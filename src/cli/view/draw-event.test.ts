@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { RunEvent } from '../../protocol/events.ts';
 import { noUsage } from '../../protocol/usage.ts';
-import { eventBlock, eventLine } from './draw-event.ts';
+import { eventBlock, eventJson, eventLine } from './draw-event.ts';
 import { widthOf } from './wrap.ts';
 
 const digest = 'a1'.repeat(32);
@@ -43,4 +43,15 @@ test.each([60, 80])('lines of at most %i columns', (cells) => {
   expect(text).not.toContain(digest);
   expect(text).toContain('usage.totalTokens 0');
   expect(text).toContain('finish stop\\x1b[2J');
+});
+
+test('a cost that nobody told is null in the end of a run, for people and for programs', () => {
+  const line = { limit: null, used: 0, reserved: 0, left: null, overrun: 0 };
+  const finish: RunEvent = {
+    ...{ run: 'run_1', seq: 9, at: 0, epoch: 1, type: 'run-finish', status: 'completed', answer: null },
+    ...{ error: null, usage: { ...noUsage, costUsd: null }, budget: { costUsd: line }, elapsedMs: 1 },
+  };
+  const shown = { ...finish, budget: { costUsd: { ...line, used: null } } };
+  expect(JSON.parse(eventJson(finish))).toEqual(shown);
+  expect(eventLine(finish)).toContain('"costUsd":{"limit":null,"used":null,');
 });

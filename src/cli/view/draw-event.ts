@@ -2,8 +2,14 @@
 import type { RunEvent } from '../../protocol/events.ts';
 import { isRecord } from '../../protocol/json.ts';
 import { moment, shortDigest } from './figures.ts';
+import { unknownIsNull } from './unknown-is-null.ts';
 import { visible, visibleLine } from './visible.ts';
 import { wrapItems } from './wrap.ts';
+
+/** The event as one object for a program: an amount of which nothing is known is null. */
+export function eventJson(event: RunEvent): string {
+  return JSON.stringify(unknownIsNull(event));
+}
 
 /** One line without an end: number, time, type, and the rest as JSON. */
 export function eventLine(event: RunEvent): string {
@@ -36,5 +42,5 @@ function membersOf(name: string, value: unknown): readonly (readonly [string, un
 
 function partsOf(event: RunEvent) {
   const { seq, at, type, run: _run, epoch: _epoch, ...rest } = event;
-  return { seq: String(seq).padStart(4), at, type, rest };
+  return { seq: String(seq).padStart(4), at, type, rest: unknownIsNull(rest) };
 }

@@ -1,4 +1,5 @@
 /** The end of a run as the command line shows it: the answer alone on stdout, everything about it on stderr. */
+import type { RunEvent } from '../../protocol/events.ts';
 import type { RunResult } from '../../protocol/outcome.ts';
 import { type KnownUsage, knownUsageOf } from '../../run/derive.ts';
 import { type Context, printJson } from '../context.ts';
@@ -11,31 +12,42 @@ import { count, duration, usageText } from './figures.ts';
 import { specLines } from './spec-lines.ts';
 import { visible } from './visible.ts';
 
-/** Shows the result and returns the exit code for it. With `json` the whole result is one object on stdout. */
+/**
+ * Shows the result and returns the exit code for it. With `json` the whole result is one object on stdout, with what is
+ * unknown beside it and, of a resumed run, where it went on; `earlier` is what that run had done before.
+ */
 export async function showResult(
   context: Context,
   { store, commandFor }: OpenedStore,
-  result: RunResult,
-  json: boolean,
+  ended: RunResult,
+  { json, earlier }: { readonly json: boolean; readonly earlier: readonly RunEvent[] },
 ): Promise<number> {
+  const { settleFirst, unsettledNow } = await import('../../run/unsettled.ts');
+  // Of a resumed run the result alone cannot tell what is known.
+  const events = await store.events(ended.run);
+  const { status, run } = ended;
+  const unsettled = unsettledNow(events, (await store.holder(run)) !== undefined);
+  const waits = status === 'paused';
+  const result = waits ? ended : { ...ended, error: settleFirst(ended.error, unsettled, run) };
   if (json) {
-    const { unknownIsNull } = await import('./unknown-is-null.ts');
-    printJson(context, unknownIsNull(result));
+    const [{ unknownIsNull }, { goesOn }] = await Promise.all([
+      import('./unknown-is-null.ts'),
+      import('../../run/torn.ts'),
+    ]);
+    const before = earlier.length === 0 ? {} : goesOn(earlier, await store.torn());
+    printJson(context, unknownIsNull({ ...result, unsettled, ...before }));
   } else {
     if (result.answer !== null) {
       // Where both go to one screen, the answer stands apart from what is said about it.
       const apart = context.stdout.terminal && context.stderr.terminal ? '\n' : '';
       context.stdout.write(apart + answerText(context, result.answer) + apart);
     }
-    const { unsettledOf } = await import('../../run/unsettled.ts');
-    // Of a resumed run the result alone cannot tell what is known.
-    const events = await store.events(result.run);
     context.stderr.write(endText(result, knownUsageOf(events), commandFor));
     const cells = context.stderr.columns();
-    for (const line of unsettledLines(unsettledOf(events), { run: result.run, commandFor, cells }))
+    for (const line of unsettledLines(unsettled, { run, commandFor, cells }))
       context.stderr.write(`${line}\n`);
   }
-  return exitCodes[result.status];
+  return exitCodes[status];
 }
 
 // A program gets the answer as it is. A terminal would obey what it holds, so there it is made visible.

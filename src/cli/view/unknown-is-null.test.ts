@@ -18,6 +18,14 @@ test('null where the use is unknown and nothing of it was told, in runs and in w
   expect(unknownIsNull({ ...run, children: [run] })).toEqual({ ...shown, children: [shown] });
 });
 
+test('what a child spent is as unknown as its use', () => {
+  const finish = {
+    usage: { totalTokens: null, costUsd: null },
+    spent: { modelCalls: 1, tokens: 0, costUsd: 0 },
+  };
+  expect(unknownIsNull(finish)).toEqual({ ...finish, spent: { modelCalls: 1, tokens: null, costUsd: null } });
+});
+
 test('what was told in part, and a zero that is known, stay', () => {
   const part = {
     usage: { costUsd: null },
