@@ -183,6 +183,8 @@ export async function runCall(ready: ReadyCall, turn: number, seat: CallSeat): P
     ...{ turn, position, tool: tool.schema.name, capability: tool.capability },
     ...{ arguments: call.arguments, fingerprint: fingerprintOf(call) },
   };
+  const refusal = await tool.preflight?.(ready.value).catch(() => undefined);
+  if (refusal !== undefined) return fromOutput(running, { status: 'failed', ...refusal });
   const approval = await approveBound(host, question, async () => (await tool.bound?.(ready.value)) ?? []);
   if (approval.answer === 'denied') {
     const why = approval.reason === '' ? '' : ` Reason: ${approval.reason}`;

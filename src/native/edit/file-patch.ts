@@ -4,7 +4,7 @@ import { readOptions } from '../tool/options.ts';
 import { pathParameter, textOf, workspaceRoot } from '../tool/project-read.ts';
 import type { Tool } from '../tool/tool.ts';
 import { isWhole } from '../tool/whole-text.ts';
-import { fileBytesMax, fileKey, notText, targetOf, writeTarget } from './write-beneath.ts';
+import { fileBytesMax, fileKey, notText, pathRefusal, targetOf, writeTarget } from './write-beneath.ts';
 
 export interface FilePatchOptions {
   /** The folder that may be changed. */
@@ -25,7 +25,7 @@ interface Arguments {
 export function filePatch(options: FilePatchOptions): Tool {
   const { workspace } = readOptions('file_patch', options, { workspace: 'string' });
   const root = workspaceRoot('file_patch', workspace);
-  return defineTool<Arguments>({
+  const tool = defineTool<Arguments>({
     name: 'file_patch',
     description:
       'Changes a UTF-8 text file of the workspace: each edit replaces old, which must occur exactly once, by new, in ' +
@@ -87,6 +87,7 @@ export function filePatch(options: FilePatchOptions): Tool {
         : failed(written.code, written.message);
     },
   });
+  return { ...tool, preflight: (value) => pathRefusal(root, (value as Arguments).path) };
 }
 
 /** All edits in order, or what is wrong with the first that does not fit. */

@@ -4,7 +4,7 @@ import { readOptions } from '../tool/options.ts';
 import { pathParameter, workspaceRoot } from '../tool/project-read.ts';
 import type { Tool } from '../tool/tool.ts';
 import { isWhole } from '../tool/whole-text.ts';
-import { fileKey, notText, targetOf, writeTarget } from './write-beneath.ts';
+import { fileKey, notText, pathRefusal, targetOf, writeTarget } from './write-beneath.ts';
 
 export interface FileWriteOptions {
   /** The folder that may be changed. */
@@ -21,7 +21,7 @@ interface Arguments {
 export function fileWrite(options: FileWriteOptions): Tool {
   const { workspace } = readOptions('file_write', options, { workspace: 'string' });
   const root = workspaceRoot('file_write', workspace);
-  return defineTool<Arguments>({
+  const tool = defineTool<Arguments>({
     name: 'file_write',
     description:
       'Makes a text file of the workspace with this content, its folders included. A file that is there is replaced only ' +
@@ -63,4 +63,5 @@ export function fileWrite(options: FileWriteOptions): Tool {
       return written.ok ? { path, bytes: bytes.length, created } : failed(written.code, written.message);
     },
   });
+  return { ...tool, preflight: (value) => pathRefusal(root, (value as Arguments).path) };
 }

@@ -71,6 +71,16 @@ export async function targetOf(root: string, path: string): Promise<EditRefusal 
   }
 }
 
+/** Why nothing may be written at a path, whoever allows it; undefined for a path inside that is not kept closed. */
+export async function pathRefusal(
+  root: string,
+  path: string,
+): Promise<Pick<EditRefusal, 'code' | 'message'> | undefined> {
+  const target = await targetOf(root, path);
+  if (target.ok || target.code !== 'tool.path-refused') return undefined;
+  return { code: target.code, message: target.message };
+}
+
 async function freeName(root: string, path: string, absent: PathRefusal): Promise<EditRefusal | Target> {
   // A link that leads nowhere would be replaced by the file, or decide where it comes to lie.
   const there = await lstat(resolve(root, path)).catch(() => null);

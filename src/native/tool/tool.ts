@@ -102,6 +102,11 @@ export interface Tool {
    * for exactly these: once one is another, it is asked again.
    */
   bound?(value: unknown): Promise<readonly BoundFile[]>;
+  /**
+   * Why a write with these arguments is refused whoever allows it, as things are now; undefined if nothing stands against it.
+   * Changes nothing. Asked before a person is, who is not bothered with what cannot be. What it throws refuses nothing.
+   */
+  preflight?(value: unknown): Promise<{ readonly code: string; readonly message: string } | undefined>;
   /** Runs a call with checked arguments. A thrown error is a failure of a read and an unknown outcome of a write. */
   execute(value: unknown, context: ToolContext): Promise<ToolOutput>;
   /**
