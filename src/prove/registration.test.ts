@@ -45,7 +45,7 @@ describe('a slip is found at its place', () => {
       'a question without a margin',
       ['metric: score', 'metric: score, question: equivalence'],
       'compose.wrong-value',
-      /a margin beside that question/,
+      /experiment\.yaml:20:\d+: .*margin.* a number above 0, which that question needs/,
     ],
     [
       'an alpha at which no margin has an interval',
