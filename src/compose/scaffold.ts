@@ -14,6 +14,9 @@ export function scaffoldAgent(key: string, intent: Intent | null = null): Map<st
   ]);
 }
 
+/** The budget that a new agent begins with, as agent.yaml writes it. */
+export const usualBudget = 'budget: { turns: 12, modelCalls: 16 }';
+
 // The key goes in as a quoted JSON string, which YAML reads as the same text whatever it looks like.
 function agentFile(key: string): string {
   return `key: ${JSON.stringify(key)}
@@ -25,7 +28,7 @@ tools: [project_read]
 situations:
   headless: { mode: headless }
   interactive: { mode: interactive }
-budget: { turns: 12, modelCalls: 16 }
+${usualBudget}
 deliver: { intent: append, fidelity: base }
 `;
 }

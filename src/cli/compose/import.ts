@@ -33,6 +33,16 @@ export function importCommand({ context, command, done }: NewCommand) {
     const folder = resolve(context.cwd, dir);
     const key = readKey(options.key ?? keyFrom(basename(folder)));
     const text = await readTextFile(context, 'writ import', file);
+    if (text.trim() === '') {
+      throw new CliError(
+        'cli.bad-value',
+        `writ import expected a prompt with text in it, found none in ${file}.`,
+        {
+          next: 'Name the file that holds the prompt, or begin with writ init.',
+          details: { file },
+        },
+      );
+    }
     const parts = splitPrompt(text, readBy(options.by));
     const digest = sha256(text);
     const files = await makeAgent(folder, importedAgent(key, parts), context.clock.id('new'), (draft) =>

@@ -267,12 +267,18 @@ describe('import', () => {
     });
   });
 
-  test('an empty file, and one split by its marks', async () => {
-    await writeFiles(cwd, { 'empty.md': '', 'marked.md': 'Hi.\n<!-- fragment: b -->\nYou.' });
-    expect((await writ('import', 'empty.md', 'e')).stdout).toContain(
-      'with 0 fragments; it composes to the 0 bytes of',
-    );
-    expect((await writ('compose', 'e')).stdout).toBe('');
+  test('the budget is the one that init begins with', async () => {
+    await writeFiles(cwd, { 'p.md': '# P\n' });
+    await writ('import', 'p.md', 'b');
+    await writ('init', 'i');
+    const budgetOf = async (agent: string) =>
+      /^budget: .+$/m.exec(await readFile(join(cwd, agent, 'agent.yaml'), 'utf8'))?.[0];
+    expect(await budgetOf('b')).toBe('budget: { turns: 12, modelCalls: 16 }');
+    expect(await budgetOf('b')).toBe(await budgetOf('i'));
+  });
+
+  test('one split by its marks', async () => {
+    await writeFiles(cwd, { 'marked.md': 'Hi.\n<!-- fragment: b -->\nYou.' });
     expect((await json('import', 'marked.md', 'm', '--by', 'marks')).files).toEqual([
       'agent.yaml',
       'instructions/start.md',
@@ -284,12 +290,14 @@ describe('import', () => {
   test.each([
     [['gone.md', 'x'], 'cli.unreadable', 2],
     [['latin.md', 'x'], 'cli.unreadable', 2],
+    [['empty.md', 'x'], 'cli.bad-value', 2],
+    [['blank.md', 'x'], 'cli.bad-value', 2],
     [['p.md', 'a'], 'cli.folder-not-empty', 3],
     [['p.md', 'x', '--by', 'lines'], 'cli.bad-value', 2],
     [['p.md', 'x', '--by', 'marks'], 'proof.bad-mark', 2],
     [['p.md', 'x', '--key', 'a b'], 'cli.bad-value', 2],
   ])('%j is refused, and nothing is left', async (argv, error, code) => {
-    await writeFiles(cwd, { 'p.md': '# P\n' });
+    await writeFiles(cwd, { 'p.md': '# P\n', 'empty.md': '', 'blank.md': ' \n' });
     await writeFile(join(cwd, 'latin.md'), Buffer.from([0xe9]));
     const before = await readdir(cwd, { recursive: true });
     expect(await writ('import', ...argv)).toMatchObject({

@@ -21,6 +21,17 @@ export function overlayLimits(limits: BudgetLimits, flags: readonly string[] = [
   return merged;
 }
 
+const bounds = ['turns', 'modelCalls', 'tokens', 'costUsd', 'wallTimeMs'] as const satisfies BudgetCounter[];
+
+/** What is said of a run that nothing ends but its model. Whoever lifts a limit with `none` knows it. */
+export function unlimitedNotices(limits: BudgetLimits, flags: readonly string[] = []): readonly string[] {
+  const lifted = bounds.some((counter) => flags.includes(`${counter}=none`));
+  if (lifted || bounds.some((counter) => limits[counter] !== undefined)) return [];
+  return [
+    'Nothing limits the turns, tokens, cost or time of this run: neither agent.yaml nor --budget does. Give a limit with --budget turns=12, or write budget: { turns: 12 } into agent.yaml.',
+  ];
+}
+
 function isCounter(name: string): name is BudgetCounter {
   return Object.hasOwn(budgetCounters, name);
 }

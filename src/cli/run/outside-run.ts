@@ -10,7 +10,7 @@ import { absoluteFlags, type Composed, composeFolder } from '../compose/situatio
 import type { Context } from '../context.ts';
 import { findOnPath } from '../doctor/program-version.ts';
 import { CliError } from '../errors.ts';
-import { overlayLimits } from './limits.ts';
+import { overlayLimits, unlimitedNotices } from './limits.ts';
 import type { OutsideOrigin } from './origin.ts';
 import type { RunFlags } from './run-flags.ts';
 
@@ -62,6 +62,7 @@ export async function runOutside(
         composition: composed.composition,
         capabilities: composed.agent.capabilities,
         limits,
+        notices: unlimitedNotices(limits, flags.budget),
         task,
         ...(flags.session === undefined ? {} : { session: flags.session }),
         origin: originRecord(origin),

@@ -9,7 +9,7 @@ let cwd: string;
 let provider: ScriptedProvider;
 let closed: Promise<void> | undefined;
 beforeEach(async () => {
-  cwd = await agentFolder('model: local/scripted-1');
+  cwd = await agentFolder('model: local/scripted-1\nbudget: { turns: 9 }');
 });
 afterEach(async () => {
   await provider?.close();
@@ -143,7 +143,10 @@ describe('the end', () => {
 describe('the budget', () => {
   test('flags lie over agent.yaml, and none lifts a limit', async () => {
     await writeFiles(cwd, {
-      'a/agent.yaml': `${await readFile(join(cwd, 'a/agent.yaml'), 'utf8')}\nbudget: { turns: 1, costUsd: 1 }\n`,
+      'a/agent.yaml': (await readFile(join(cwd, 'a/agent.yaml'), 'utf8')).replace(
+        'turns: 9',
+        'turns: 1, costUsd: 1',
+      ),
     });
     const refused = await run([], ['--', 'x']);
     // No price is known for the model, so the limit in agent.yaml cannot be kept.
@@ -163,6 +166,22 @@ describe('the budget', () => {
       status: 'completed',
       budget: { turns: { limit: 2, used: 2 } },
     });
+  });
+
+  test('a run that nothing limits says so once, unless whoever started it lifted the limit', async () => {
+    const told =
+      'Nothing limits the turns, tokens, cost or time of this run: neither agent.yaml nor --budget does. Give a limit with --budget turns=12, or write budget: { turns: 12 } into agent.yaml.';
+    const notices = async (...argv: readonly string[]) =>
+      JSON.parse((await run([{ text: 'Yes.' }], [...argv, '--json', '--', 'x'])).stdout).notices;
+    expect(await notices()).toEqual([]);
+    expect(await notices('--budget', 'turns=none')).toEqual([]);
+    await writeFiles(cwd, {
+      'a/agent.yaml': (await readFile(join(cwd, 'a/agent.yaml'), 'utf8')).replace('turns: 9', 'toolCalls: 9'),
+    });
+    expect(await notices()).toEqual([told]);
+    expect(await notices('--budget', 'wallTimeMs=60000')).toEqual([]);
+    const events = await call(['runs', 'show', 'last'], { cwd });
+    expect(events.stdout).not.toContain('Nothing limits');
   });
 
   test('--max-tokens reaches the server', async () => {

@@ -19,7 +19,7 @@ import { harnessOption } from '../harness-option.ts';
 import { givenPath, type NewCommand, withExamples } from '../program.ts';
 import { readStdin, readTextFile } from '../text-file.ts';
 import { skillFolders } from './built-in-tool.ts';
-import { overlayLimits } from './limits.ts';
+import { overlayLimits, unlimitedNotices } from './limits.ts';
 import type { Origin } from './origin.ts';
 import type { RunFlags } from './run-flags.ts';
 import { approveOption, effortOption, trustOption } from './run-seat.ts';
@@ -202,6 +202,8 @@ export async function runNative(
           composition: composed.composition,
           capabilities: composed.agent.capabilities,
           limits,
+          // A plan ends by itself: its worst case was counted before its first step.
+          notices: flags.root === 'plan' ? [] : unlimitedNotices(limits, flags.budget),
           task: text,
           ...(flags.session === undefined ? {} : { session: flags.session }),
           origin: originRecord(origin),

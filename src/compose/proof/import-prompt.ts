@@ -1,4 +1,5 @@
 /** Splits a prompt into the files of an agent that composes to exactly the same text. */
+import { usualBudget } from '../scaffold.ts';
 import { ProofError } from './errors.ts';
 import { type MarkdownLine, markdownLines } from './markdown-lines.ts';
 
@@ -104,6 +105,7 @@ export function importedAgent(key: string, parts: readonly PromptPart[]): Map<st
     'join: verbatim',
     `profiles:\n  default:${list === '' ? ' []' : list}`,
     'situations:\n  headless: { mode: headless }\n  interactive: { mode: interactive }',
+    usualBudget,
   ];
   const files = new Map([['agent.yaml', `${agent.join('\n')}\n`]]);
   for (const { id, text } of parts) files.set(`instructions/${id}.md`, fragmentFile(text));
