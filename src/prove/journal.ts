@@ -2,19 +2,19 @@
  * The journal of an experiment: one file of lines, each bound to the one before, and their count and newest hash in a file
  * beside it. A line that is altered, exchanged or taken out shows, at the end too; whoever writes both files anew is not found.
  */
-import { type FileHandle, link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { type Digest, jsonDigest } from '../digest.ts';
 import { systemCode } from '../errors.ts';
-import { isHeld, thisHolder } from '../ledger/holder.ts';
 import { isRecord } from '../protocol/json.ts';
 import type { Usage } from '../protocol/usage.ts';
 import { ProveError } from './errors.ts';
 import type { Grade, Grader } from './grade/grader.ts';
 import { readHead, writeHead } from './journal-head.ts';
+import { lockFolder } from './journal-lock.ts';
 import { plain, type Registration, registrationDigest } from './registration.ts';
-import { keyOf, type TrialKey, type TrialRow } from './trial.ts';
+import { keyOf, type TrialKey, type TrialRow, type UnsentAttempt } from './trial.ts';
 
 /** What was done otherwise than it was registered; any of it makes the result exploratory. */
 export interface Deviation {
@@ -40,6 +40,8 @@ export type JournalEntry =
   | { readonly type: 'deviated'; readonly deviation: Deviation; readonly registration: Registration | null }
   | { readonly type: 'trial'; readonly row: TrialRow }
   | { readonly type: 'grade'; readonly grade: GradeEntry }
+  /** An attempt of which nothing was sent: its trial has no outcome, and begins anew. */
+  | { readonly type: 'unsent'; readonly attempt: TrialKey & UnsentAttempt }
   | { readonly type: 'completed'; readonly at: number }
   /** A report was made of all that stands before; `digest` is over the report. */
   | { readonly type: 'reported'; readonly at: number; readonly digest: Digest };
@@ -55,6 +57,10 @@ export interface ExperimentState {
   /** In the order in which they ended. */
   readonly rows: readonly TrialRow[];
   readonly grades: readonly GradeEntry[];
+  /** Attempts of which nothing was sent, in the order in which they ended. */
+  readonly unsent: readonly (TrialKey & UnsentAttempt)[];
+  /** Reasons of the newest attempts, as far back as all of them were outages. */
+  readonly outages: readonly string[];
   /** Digests of the reports that were made. */
   readonly reports: readonly Digest[];
   /** The hash of the newest line. */
@@ -114,7 +120,7 @@ async function checkedLines(folder: string, again = true): Promise<JournalText> 
  */
 export async function openJournal(folder: string, clock: Clock): Promise<Journal> {
   await mkdir(folder, { recursive: true });
-  const unlock = await lock(folder, clock);
+  const unlock = await lockFolder(folder, clock);
   let file: FileHandle | undefined;
   try {
     const path = join(folder, fileName);
@@ -276,6 +282,8 @@ function stateAfter(state: ExperimentState | undefined, { entry, hash, n }: Line
       deviations: [],
       rows: [],
       grades: [],
+      unsent: [],
+      outages: [],
       reports: [],
       head: hash,
     };
@@ -293,7 +301,21 @@ function stateAfter(state: ExperimentState | undefined, { entry, hash, n }: Line
       };
     }
     case 'trial':
-      return { ...state, rows: [...state.rows, entry.row], head: hash };
+      return {
+        ...state,
+        rows: [...state.rows, entry.row],
+        outages: entry.row.outcome === 'outage' ? [...state.outages, entry.row.reason ?? ''] : [],
+        head: hash,
+      };
+    case 'unsent': {
+      const { attempt } = entry;
+      return {
+        ...state,
+        unsent: [...state.unsent, attempt],
+        outages: [...state.outages, attempt.reason],
+        head: hash,
+      };
+    }
     case 'grade':
       return { ...state, grades: [...state.grades, entry.grade], head: hash };
     case 'completed':
@@ -321,64 +343,4 @@ export function gradedRows(state: ExperimentState, grader: Digest): readonly Tri
 export function gradeEntry(row: TrialRow, { digest }: Grader, { score, reason, judging }: Grade): GradeEntry {
   const { item, side, repeat, run } = row;
   return { item, side, repeat, run, grader: digest, score, reason, judging: judging ?? null };
-}
-
-/** Takes the folder for this process. A lock whose process is gone is taken over. */
-async function lock(folder: string, clock: Clock): Promise<() => Promise<void>> {
-  const path = join(folder, 'lock');
-  const draft = `${path}.${clock.id('lock')}`;
-  await writeFile(draft, thisHolder(clock));
-  try {
-    for (let attempt = 0; attempt < 5; attempt += 1) {
-      // A link appears whole or not at all, and only where nothing is.
-      const taken = await link(draft, path).then(
-        () => true,
-        (cause: unknown) => {
-          if (systemCode(cause) === 'EEXIST') return false;
-          throw cause;
-        },
-      );
-      if (taken) return () => rm(path, { force: true });
-      await removeDead(path, `${draft}.dead`, clock);
-    }
-  } finally {
-    await rm(draft, { force: true });
-  }
-  throw busy('other processes');
-}
-
-// The lock is moved before it is removed: of two processes that find it dead, only one moves it, and what it moved is looked
-// at again, because the other may have taken the lock meanwhile.
-async function removeDead(path: string, aside: string, clock: Clock): Promise<void> {
-  mustBeDead(await holderIn(path), clock);
-  try {
-    await rename(path, aside);
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return;
-    throw cause;
-  }
-  try {
-    mustBeDead(await holderIn(aside), clock);
-  } catch (fault) {
-    await link(aside, path).catch(() => {});
-    throw fault;
-  } finally {
-    await rm(aside, { force: true });
-  }
-}
-
-function mustBeDead(holder: string, clock: Clock): void {
-  const lease = { epoch: 1, holder, expires: Number.MAX_SAFE_INTEGER };
-  if (isHeld(lease, clock.now())) throw busy(holder);
-}
-
-async function holderIn(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => '');
-}
-
-function busy(holder: string): ProveError {
-  return new ProveError('prove.busy', `The experiment should be free, found ${holder} at work on it.`, {
-    next: 'Wait until it has ended.',
-    details: { holder },
-  });
 }

@@ -6,6 +6,7 @@ import { isRecord } from '../protocol/json.ts';
 import { addUsage, noUsage, type Usage } from '../protocol/usage.ts';
 import { isAnswered, outsideOf } from './measure-outside.ts';
 import type { CallSeen, Measured } from './trial.ts';
+import { isNothingSent } from './unsent.ts';
 
 /** A text that must not reach a model, and what it is called. */
 export interface Canary {
@@ -18,6 +19,8 @@ export interface Seen {
   readonly measured: Measured;
   readonly answer: string | null;
   readonly calls: readonly CallSeen[];
+  /** Whether it is proven that no model was sent anything. */
+  readonly nothingSent: boolean;
 }
 
 /** Undefined for a run that has not ended, or that was cancelled: it has no outcome. */
@@ -68,7 +71,7 @@ export async function measure(
     usage: finish.usage,
     lanes,
   };
-  return { measured, answer, calls };
+  return { measured, answer, calls, nothingSent: outside === undefined && isNothingSent(events) };
 }
 
 function serverOf(event: RunEvent): readonly string[] {

@@ -7,12 +7,13 @@ import { memoryStore } from '../ledger/stores/memory.ts';
 import { noUsage } from '../protocol/usage.ts';
 import type { RunRequest } from './experiment-run.ts';
 import type { JudgePrompt } from './grade/grader.ts';
-import { type Journal, openJournal } from './journal.ts';
+import { type ExperimentState, type Journal, openJournal } from './journal.ts';
 import type { Canary } from './measure.ts';
 import { register } from './register.ts';
 import type { Registration } from './registration.ts';
 import { makeReport } from './report.ts';
 import { runExperiment } from './run-experiment.ts';
+import { standingOf } from './standing.ts';
 import { lookAt } from './surroundings.ts';
 import {
   agentFoldersOf,
@@ -288,6 +289,54 @@ describe('outages', () => {
     await expect(down).rejects.toMatchObject({ code: 'prove.outages' });
     expect(one.journal.state()?.rows).toHaveLength(5);
     expect(await one.run(() => ({}))).toMatchObject({ here: 35, complete: true });
+  });
+});
+
+describe('an outage before anything was sent', () => {
+  const unreachable: Told = { status: 'failed', code: 'model.unreachable', dispatched: 'no' };
+
+  test('has no outcome: five end the call, and the trials begin anew, which is counted', async () => {
+    const one = await rig(await experimentFolder());
+    await expect(one.run(() => unreachable)).rejects.toMatchObject({ code: 'prove.outages' });
+    expect(one.journal.state()?.rows).toEqual([]);
+    // It is still out of order: one attempt shows it.
+    let attempts = 0;
+    const again = one.run(() => {
+      attempts += 1;
+      return unreachable;
+    });
+    await expect(again).rejects.toMatchObject({ code: 'prove.outages' });
+    expect(attempts).toBe(1);
+    expect(standingOf(one.journal.state() as ExperimentState)).toMatchObject({ done: 0, lost: 0, unsent: 6 });
+    expect(await one.run(() => ({}))).toMatchObject({ here: 16, complete: true });
+    const { analysis, claims, exploratory, trials } = await report(one);
+    expect([claims[0]?.kind, analysis.lost.pairs, exploratory]).toEqual(['no-effect-detected', 0, false]);
+    expect(analysis.arms.control.unsent + analysis.arms.treatment.unsent).toBe(6);
+    expect(trials[0]?.unsent).toEqual([
+      { run: expect.any(String), reason: 'model.unreachable' },
+      { run: expect.any(String), reason: 'model.unreachable' },
+    ]);
+  });
+
+  test('of a single trial is tried again in the same call, behind all others', async () => {
+    const one = await rig(await experimentFolder());
+    const order: string[] = [];
+    await one.run(({ task, side }) => {
+      order.push(`${side} ${task}`);
+      return order.length > 1 ? {} : unreachable;
+    });
+    expect([order.length, order[0]]).toEqual([17, order[16]]);
+    expect((await report(one)).analysis.complete).toBe(true);
+  });
+
+  test.each<[string, Told]>([
+    ['may have left the machine', { ...unreachable, dispatched: 'unknown' }],
+    ['was answered once', { status: 'failed', code: 'model.unreachable' }],
+    ['was no outage', { ...unreachable, code: 'budget.exhausted' }],
+  ])('is none where a request %s', async (_what, told) => {
+    const one = await rig(await experimentFolder('errors: { limit: 0.9 }'));
+    await one.run(({ task }) => (task === 'Task 1?' ? told : {}));
+    expect(one.journal.state()).toMatchObject({ unsent: [], rows: { length: 16 } });
   });
 });
 

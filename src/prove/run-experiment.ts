@@ -14,11 +14,13 @@ import { type TrialJudge, trialJudge } from './outcome.ts';
 import { planTrials } from './plan.ts';
 import { environmentOf, lookAt, type Surroundings, surroundingsIn } from './surroundings.ts';
 import { keyOf, type PlannedTrial, type TrialKey, type TrialRow } from './trial.ts';
+import { unsentOf } from './unsent.ts';
 import { workFolder } from './work-folder.ts';
 
 /**
  * Runs the trials that have no outcome yet; those that have one are never run again. A run that an earlier call began and
- * that has no end is left as it is, and its trial begins anew: nobody has seen an outcome of it. Resolves when all is done
+ * that has no end is left as it is, and its trial begins anew: nobody has seen an outcome of it. So does one that ended in an
+ * outage before anything was sent, when all others have been run. Resolves when all is done
  * or the signal has aborted. Throws what `execute` and the grader throw, and `prove.record-damaged`.
  */
 export async function runExperiment(run: ExperimentRun): Promise<RunSummary> {
@@ -43,8 +45,9 @@ export async function runExperiment(run: ExperimentRun): Promise<RunSummary> {
   report();
   await workThrough(run, queue, async (trial) => {
     const ended = await oneTrial(run, state, trial, judge, cut.get(keyOf(trial)) ?? 0);
-    if (!ended) return;
-    done.add(keyOf(trial));
+    if (ended === 'stopped') return;
+    if (ended === 'done') done.add(keyOf(trial));
+    else queue.push(trial);
     report();
     mustGoOn(journal);
   });
@@ -67,13 +70,15 @@ function mustBeRegistered(journal: Journal): ExperimentState {
 const outagesMost = 5;
 
 function mustGoOn(journal: Journal): void {
-  const newest = journal.state()?.rows.slice(-outagesMost) ?? [];
-  if (newest.length < outagesMost || newest.some((row) => row.outcome !== 'outage')) return;
-  const reasons = [...new Set(newest.map((row) => row.reason))].join(', ');
+  const newest = journal.state()?.outages.slice(-outagesMost) ?? [];
+  if (newest.length < outagesMost) return;
+  const reasons = [...new Set(newest)].join(', ');
   throw new ProveError(
     'prove.outages',
     `The newest ${outagesMost} trials should be results; all of them ended in outages: ${reasons}.`,
-    { next: 'Mend what is out of order, then run the experiment again: it goes on with the next trial.' },
+    {
+      next: 'Mend what is out of order, then run the experiment again: it goes on with the next trial, and what was never sent begins anew.',
+    },
   );
 }
 
@@ -119,7 +124,7 @@ async function oneTrial(
   trial: PlannedTrial,
   judge: TrialJudge,
   interrupted: number,
-): Promise<boolean> {
+): Promise<Ended> {
   const item = itemOf(run, trial);
   const workspace = workFolder(run.journal, trial);
   const { side, repeat } = trial;
@@ -138,9 +143,8 @@ async function oneTrial(
   });
   const seen = await measure(run.store, result.run, run.canaries);
   // Cancelled: the trial has no outcome, and is begun anew when the experiment goes on.
-  if (seen === undefined) return false;
-  await finish(run, judge, { trial, seen, surroundings, interrupted, workspace });
-  return true;
+  if (seen === undefined) return 'stopped';
+  return finish(run, judge, { trial, seen, surroundings, interrupted, workspace });
 }
 
 interface Finished {
@@ -152,21 +156,32 @@ interface Finished {
   readonly workspace: string | null;
 }
 
+/** What became of an attempt: a trial; nothing, because nothing of it was sent; nothing, because the signal has aborted. */
+type Ended = 'done' | 'unsent' | 'stopped';
+
 /** Grades what is graded at once, and records trial and grade together. */
-async function finish(run: ExperimentRun, judge: TrialJudge, finished: Finished): Promise<void> {
+async function finish(run: ExperimentRun, judge: TrialJudge, finished: Finished): Promise<Ended> {
   const { trial, seen, surroundings, interrupted, workspace } = finished;
   const { journal, grader } = run;
   const item = itemOf(run, trial);
   const tried = { ...trial, ...seen.measured, surroundings };
-  const isGraded = judge.look(tried).outcome === 'answered' && grader.when === 'at-once';
+  const looked = judge.look(tried);
+  if (seen.nothingSent && looked.outcome === 'outage') {
+    const { item: id, side, repeat } = trial;
+    const attempt = { item: id, side, repeat, run: tried.run, reason: looked.reason ?? '' };
+    await journal.append({ type: 'unsent', attempt });
+    return 'unsent';
+  }
+  const isGraded = looked.outcome === 'answered' && grader.when === 'at-once';
   const grade = isGraded ? await gradeOf(run, item, seen, workspace) : undefined;
-  if (grade === 'aborted') return;
+  if (grade === 'aborted') return 'stopped';
   // Judged and appended in one go: others may have ended while this one was graded, and the order of the lines decides.
   const verdict = judge.take(tried);
   const row: TrialRow = {
     ...tried,
     groups: item.groups,
     interrupted,
+    unsent: unsentOf(journal.state()?.unsent ?? [], trial),
     environment: environmentOf(tried),
     ...verdict,
     score: null,
@@ -179,6 +194,7 @@ async function finish(run: ExperimentRun, judge: TrialJudge, finished: Finished)
     ...(counts ? [{ type: 'grade' as const, grade: gradeEntry(row, grader, grade) }] : []),
   );
   if (workspace !== null) await rm(workspace, { recursive: true, force: true });
+  return 'done';
 }
 
 async function gradeOf(
@@ -208,7 +224,7 @@ async function adopt(
   plan: readonly PlannedTrial[],
   judge: TrialJudge,
 ): Promise<ReadonlyMap<string, number>> {
-  const known = new Set(state.rows.map((row) => row.run));
+  const known = new Set([...state.rows, ...state.unsent].map((one) => one.run));
   const done = new Set(state.rows.map(keyOf));
   const planned = new Map(plan.map((trial) => [keyOf(trial), trial]));
   const cut = new Map<string, number>();
@@ -226,14 +242,14 @@ async function adopt(
         cut.set(key, (cut.get(key) ?? 0) + 1);
         continue;
       }
-      done.add(key);
-      await finish(run, judge, {
+      const ended = await finish(run, judge, {
         trial,
         seen,
         surroundings: stamp.surroundings,
         interrupted: cut.get(key) ?? 0,
         workspace: workFolder(run.journal, trial),
       });
+      if (ended === 'done') done.add(key);
     }
   }
   return cut;

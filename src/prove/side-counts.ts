@@ -10,6 +10,8 @@ export interface SideCounts {
   /** In how many trials a call failed, by its code: of those that were answered too. */
   readonly callCodes: Readonly<Record<string, number>>;
   readonly interrupted: number;
+  /** Attempts that ended in an outage before anything was sent, so that their trial began anew. */
+  readonly unsent: number;
   readonly timeouts: number;
   readonly modelsSeen: readonly string[];
   readonly fingerprintsSeen: readonly string[];
@@ -44,6 +46,7 @@ export function countsOf(
     reasons: reasonsOf(own),
     callCodes: Object.fromEntries(tally(own.flatMap((row) => row.callCodes))),
     interrupted: own.reduce((total, row) => total + row.interrupted, 0),
+    unsent: own.reduce((total, row) => total + row.unsent.length, 0),
     timeouts: own.filter((row) => !row.finished).length,
     modelsSeen: known(own.flatMap((row) => row.modelsSeen)),
     fingerprintsSeen: known(own.flatMap((row) => row.fingerprintsSeen)),

@@ -12,6 +12,8 @@ export interface Standing {
   readonly toGrade: number;
   /** Of those that are done: outages and invalid trials. */
   readonly lost: number;
+  /** Attempts that ended before anything was sent; their trials begin anew. */
+  readonly unsent: number;
   readonly complete: boolean;
   readonly exploratory: boolean;
 }
@@ -26,6 +28,7 @@ export function standingOf(state: ExperimentState): Standing {
     done: rows.length,
     toGrade,
     lost: rows.filter((row) => !isResult(row)).length,
+    unsent: state.unsent.length,
     complete: rows.length === trials && toGrade === 0,
     exploratory: state.deviations.length > 0,
   };

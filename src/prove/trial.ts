@@ -91,12 +91,22 @@ export interface Tried extends TrialKey, Measured {
   readonly surroundings: Surroundings;
 }
 
+/** An attempt that nothing came of, because none of it left this machine. */
+export interface UnsentAttempt {
+  /** Its transcript is in the ledger. */
+  readonly run: string;
+  /** The codes of the outage. */
+  readonly reason: string;
+}
+
 /** A row of the published table. */
 export interface TrialRow extends Tried {
   readonly position: number;
   readonly groups: Readonly<Record<string, string>>;
   /** Attempts before this one that were cut off and have no outcome. */
   readonly interrupted: number;
+  /** Attempts before this one that ended in an outage before anything was sent. */
+  readonly unsent: readonly UnsentAttempt[];
   /** `environmentOf` the trial: build, agent folder, workspace, tools and the version of an agent program. */
   readonly environment: Digest;
   readonly outcome: TrialOutcome;

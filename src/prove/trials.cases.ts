@@ -110,6 +110,8 @@ export interface Told {
   /** The raw response; a new one each time unless given. */
   readonly response?: string;
   readonly timeMs?: number;
+  /** Whether its only request left the machine, where it was not answered. */
+  readonly dispatched?: 'no' | 'unknown';
   readonly usage?: Partial<Usage>;
 }
 
@@ -167,7 +169,14 @@ export function executeBy(
         add: [system.digest],
         tools: null,
       },
-      {
+      told.dispatched !== undefined && {
+        type: 'model-fault',
+        turn: 1,
+        attempt: 1,
+        dispatched: told.dispatched,
+        usage: noUsage,
+      },
+      told.dispatched === undefined && {
         type: 'model-response',
         turn: 1,
         attempt: 1,
@@ -197,7 +206,7 @@ export function executeBy(
         budget: {},
         elapsedMs: timeMs,
       },
-    ] as unknown as readonly EventBody[];
+    ].filter((event) => event !== false) as unknown as readonly EventBody[];
     await store.createSession(
       {
         id: session,
@@ -260,6 +269,7 @@ export function rowOf(
     lanes: { answered: noUsage, failed: noUsage },
     groups: {},
     interrupted: 0,
+    unsent: [],
     environment: environmentOf(around),
     unread: 0,
     outcome: 'answered',

@@ -257,6 +257,7 @@ test('before the end a report needs a reason, and how far it is can be asked wit
     done,
     toGrade: 0,
     lost: 0,
+    unsent: 0,
     complete: false,
     exploratory: false,
   });
@@ -266,6 +267,22 @@ test('before the end a report needs a reason, and how far it is can be asked wit
   await run();
   expect(await status()).toMatchObject({ done: 16, complete: true, exploratory: false });
   await writ('experiment', 'report', 'experiment.yaml');
+  expect((await report()).exploratory).toBe(false);
+});
+
+test('trials that reached no server begin anew when there is one, and the report counts them', async () => {
+  await writ('experiment', 'register', 'experiment.yaml');
+  // No server of TLS: what ends an attempt at once, where one that is not there is asked again and again.
+  const wrong = url().replace('http:', 'https:');
+  const gone = await writ('experiment', 'run', 'experiment.yaml', '--base-url', wrong);
+  expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('prove.outages') });
+  expect((await writ('experiment', 'status', 'experiment.yaml')).stdout).toMatch(
+    /^0 of 16 trials .*\n5 attempts ended before anything was sent/,
+  );
+  expect((await run()).code).toBe(0);
+  const { stdout } = await writ('experiment', 'report', 'experiment.yaml');
+  expect(stdout).toMatch(/score: no effect detected[\s\S]*of which nothing was sent[\s\S]*lost pairs 0 of 8/);
+  expect((await writ('experiment', 'verify', 'experiment.record/report.json')).code).toBe(0);
   expect((await report()).exploratory).toBe(false);
 });
 

@@ -31,11 +31,12 @@ export function reportText(report: Report, paths: { readonly json: string; reado
     '',
     'TRIALS',
     ...(['control', 'treatment'] as const).flatMap((side) => {
-      const { outcomes, planned, reasons, callCodes, interrupted, timeouts } = analysis.arms[side];
+      const { outcomes, planned, reasons, callCodes, interrupted, timeouts, unsent } = analysis.arms[side];
       const parts = Object.entries(outcomes).filter(([, many]) => many > 0);
       const more = [
         ...(timeouts > 0 ? [`${timeouts} timed out`] : []),
         ...(interrupted > 0 ? [`${interrupted} begun anew`] : []),
+        ...(unsent > 0 ? [`${amount(unsent, 'attempts')} of which nothing was sent`] : []),
       ];
       return [
         `  ${side.padEnd(10)} ${planned}: ${[...parts.map(([name, many]) => `${many} ${name}`), ...more].join(', ')}`,

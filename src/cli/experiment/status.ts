@@ -38,13 +38,16 @@ async function statusOf(context: Context, file: string, flags: StatusFlags): Pro
   const state = await readJournal(recordFolder(context, file, flags));
   if (state === undefined) throw notRegistered();
   const standing = standingOf(state);
-  const { trials, done, toGrade, lost, complete, exploratory } = standing;
+  const { trials, done, toGrade, lost, unsent, complete, exploratory } = standing;
   if (flags.json) printJson(context, standing);
   else
     context.stdout.write(
       [
         `${done} of ${count(trials, 'trial')} have an outcome; ${lost} of them are lost to outages or invalid.`,
         ...(toGrade > 0 ? [`${toGrade} are still to be graded.`] : []),
+        ...(unsent > 0
+          ? [`${count(unsent, 'attempt')} ended before anything was sent; what is left of them begins anew.`]
+          : []),
         ...(exploratory ? ['The result is exploratory: it was looked at or changed before.'] : []),
         complete ? 'All trials are done and graded.' : 'What came out is not shown before the end.',
         '',

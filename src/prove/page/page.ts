@@ -152,10 +152,10 @@ function trialsTable({ analysis }: Report): Markup {
   const { arms, lost } = analysis;
   const names = Object.keys(arms.control.outcomes) as (keyof typeof arms.control.outcomes)[];
   return html`<h3>Trials</h3>${tableOf(
-    ['arm', 'planned', ...names, 'timed out', 'begun anew'],
+    ['arm', 'planned', ...names, 'timed out', 'begun anew', 'nothing sent'],
     (['control', 'treatment'] as const).map((side) => {
-      const { planned, outcomes, timeouts, interrupted } = arms[side];
-      return [side, planned, ...names.map((name) => outcomes[name]), timeouts, interrupted];
+      const { planned, outcomes, timeouts, interrupted, unsent } = arms[side];
+      return [side, planned, ...names.map((name) => outcomes[name]), timeouts, interrupted, unsent];
     }),
   )}<p>${lost.pairs} of ${lost.of} pairs were lost.</p>
 ${reasonsTable(analysis)}`;
