@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { plainComposition } from '../../compose/plain.ts';
 import { policiesFor } from '../../compose/policies.ts';
+import { chooseSkills } from '../../compose/skills.ts';
 import { forgetHome, homesFolder } from '../../deliver/drive/home.ts';
 import { plantHome } from '../../deliver/verify/planted-home.ts';
 import { thisHolder } from '../../ledger/holder.ts';
@@ -57,7 +58,9 @@ export function executorOf(
       return startOutside(context, store, outside, asked(outside));
     }
     const spec = await givenSpecFile(context, undefined, agent.spec);
-    const planSkills = await planSkillsOf(agent, agent.ownSkills);
+    // What a session of this agent has, and no other skill of its folder.
+    const skills = chooseSkills(agent.skills, agent.ownSkills);
+    const planSkills = await planSkillsOf(agent, skills);
     const policies = policiesFor(agent.policies, false);
     const origin: Origin = {
       ...serverOf(written, flags),
@@ -72,9 +75,9 @@ export function executorOf(
       tools: agent.tools.map(({ options, ...tool }) => ({ ...tool, options: { ...options } })),
       surface: agent.surface,
       ...(agent.mcp.size === 0 ? {} : { mcp: JSON.parse(JSON.stringify(Object.fromEntries(agent.mcp))) }),
-      ...(agent.ownSkills.length === 0
+      ...(skills.length === 0
         ? {}
-        : { skills: Object.fromEntries(agent.ownSkills.map((skill) => [skill.name, skill.folder])) }),
+        : { skills: Object.fromEntries(skills.map((skill) => [skill.name, skill.folder])) }),
       situation: {},
     };
     const consent = { agent: key, trust: flags.trust === true, quiet: true, capabilities };
