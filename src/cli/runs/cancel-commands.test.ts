@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   if (mark !== undefined) await endAll({ leader: null, mark }, { graceMs: 0, killMs: 1_000, wrapper: null });
-  await rm(cwd, { recursive: true, force: true });
+  await rm(cwd, { recursive: true, force: true, maxRetries: 5 });
 });
 
 /** A run that started a command, and whose process died in its second turn. Resolves with the run and the command. */
