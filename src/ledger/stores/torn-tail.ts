@@ -50,7 +50,7 @@ const olderMax = 2 ** 20;
 function tailOf(
   path: string,
 ): (Pick<TornTail, 'bytes' | 'found'> & { readonly journal: string }) | undefined {
-  const index = bytesOf(`${path}-shm`, 0, 40);
+  const index = indexBytes(`${path}-shm`, 40);
   const head = bytesOf(`${path}-wal`, 0, headBytes);
   if (index.length < 40) return undefined;
   const salt = index.subarray(32, 40);
@@ -82,6 +82,19 @@ function isOlder(bears: Buffer, salt: Buffer): boolean {
 /** The index is of this machine, and in its order of bytes. */
 function nativeNumber(bytes: Buffer, at: number): number {
   return endianness() === 'LE' ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at);
+}
+
+// SQLite's locks of this process stand on the index, and the system drops them all when any descriptor of the file is
+// closed. So what was opened here stays open, one for each ledger; without that, other processes' commits were lost.
+const indexes = new Map<string, number>();
+
+function indexBytes(path: string, count: number): Buffer {
+  const { dev, ino } = statSync(path);
+  const name = `${dev}:${ino}`;
+  const descriptor = indexes.get(name) ?? openSync(path, 'r');
+  indexes.set(name, descriptor);
+  const bytes = Buffer.alloc(count);
+  return bytes.subarray(0, readSync(descriptor, bytes, 0, count, 0));
 }
 
 function bytesOf(path: string, from: number, count: number): Buffer {
