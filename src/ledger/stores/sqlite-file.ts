@@ -8,7 +8,6 @@ import {
   linkSync,
   mkdirSync,
   openSync,
-  readSync,
   rmSync,
   type Stats,
   statSync,
@@ -20,6 +19,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { systemCode } from '../../errors.ts';
 import { LedgerError } from '../errors.ts';
 import { ledgerMark } from '../mark.ts';
+import { beginningOf } from './locked-file.ts';
 import { noteTornTail } from './torn-tail.ts';
 
 const schemaVersion = 1;
@@ -149,12 +149,7 @@ function isLedger(path: string, rights = constants.R_OK | constants.W_OK): boole
 
 function checkHeader(path: string, file: Stats, journal: boolean): void {
   const header = Buffer.alloc(100);
-  const descriptor = openSync(path, 'r');
-  try {
-    readSync(descriptor, header, 0, 100, 0);
-  } finally {
-    closeSync(descriptor);
-  }
+  beginningOf(path, 100).copy(header);
   if (file.size === 0) throw damaged(path, 'is empty');
   if (header.every((byte) => byte === 0)) throw damaged(path, 'begins with zeros');
   const magic = Buffer.from('SQLite format 3\0');

@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { endianness } from 'node:os';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import type { TornTail } from '../store.ts';
+import { beginningOf } from './locked-file.ts';
 
 // Made only where something was found, so that no whole ledger has it.
 const table = `
@@ -50,7 +51,7 @@ const olderMax = 2 ** 20;
 function tailOf(
   path: string,
 ): (Pick<TornTail, 'bytes' | 'found'> & { readonly journal: string }) | undefined {
-  const index = indexBytes(`${path}-shm`, 40);
+  const index = beginningOf(`${path}-shm`, 40);
   const head = bytesOf(`${path}-wal`, 0, headBytes);
   if (index.length < 40) return undefined;
   const salt = index.subarray(32, 40);
@@ -84,19 +85,7 @@ function nativeNumber(bytes: Buffer, at: number): number {
   return endianness() === 'LE' ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at);
 }
 
-// SQLite's locks of this process stand on the index, and the system drops them all when any descriptor of the file is
-// closed. So what was opened here stays open, one for each ledger; without that, other processes' commits were lost.
-const indexes = new Map<string, number>();
-
-function indexBytes(path: string, count: number): Buffer {
-  const { dev, ino } = statSync(path);
-  const name = `${dev}:${ino}`;
-  const descriptor = indexes.get(name) ?? openSync(path, 'r');
-  indexes.set(name, descriptor);
-  const bytes = Buffer.alloc(count);
-  return bytes.subarray(0, readSync(descriptor, bytes, 0, count, 0));
-}
-
+// Nothing locks the journal itself.
 function bytesOf(path: string, from: number, count: number): Buffer {
   const bytes = Buffer.alloc(count);
   const descriptor = openSync(path, 'r');
