@@ -15,6 +15,7 @@ import { readBanner } from '../src/sandbox/banner.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { local } from '../src/sandbox/sandboxes/local/local.ts';
 import { endAll, membersOf } from '../src/sandbox/supervisor/process-tree.ts';
+import { approved, call, idIn, last } from './asked-calls.ts';
 import { openRig, type Rig } from './rig.ts';
 import type { Script, SeenRequest } from './scripted-provider.ts';
 
@@ -39,20 +40,24 @@ afterEach(async () => {
   expect(left).toEqual([]);
 });
 
-const approved = {
-  approve: 'ask' as const,
-  ask: async () => ({ decision: 'approved' as const, by: 'ana', reason: '' }),
-};
-let calls = 0;
-const call = (name: string, args: object) => {
-  calls += 1;
-  return { calls: [{ id: `call-${calls}`, name, arguments: JSON.stringify(args) }] };
-};
-const last = ({ json }: SeenRequest): string => json.messages.at(-1).content;
-const idIn = (request: SeenRequest) => {
-  const banner = readBanner(last(request));
-  return 'command' in banner ? banner.command : '';
-};
+/** A sandbox that cannot prove the end of anything until `prove` is called. */
+function stuckUntilProven() {
+  const box = local({ workspace, folder: folder(), env: surroundings().env });
+  let proven = false;
+  const sandbox: Sandbox = {
+    ...box,
+    cancel: async (...args) =>
+      proven
+        ? box.cancel(...args)
+        : { done: false, survivors: [], message: 'These processes could not be ended: stuck (7).' },
+  };
+  return {
+    made: { ...surroundings(), sandbox },
+    prove: () => {
+      proven = true;
+    },
+  };
+}
 
 /** A rig whose store says which processes of this command lived when the end of the run came to it. */
 async function open(script: Script, tools: readonly Tool[], store: Store = memoryStore()) {
@@ -118,23 +123,14 @@ test.each([
 });
 
 test('what is not proven gone is named before the end, and nothing new begins until it is', async () => {
-  const box = local({ workspace, folder: folder(), env: surroundings().env });
-  let proven = false;
-  const sandbox: Sandbox = {
-    ...box,
-    cancel: async (...args) =>
-      proven
-        ? box.cancel(...args)
-        : { done: false, survivors: [], message: 'These processes could not be ended: stuck (7).' },
-  };
-  const made = { ...surroundings(), sandbox };
+  const { made, prove } = stuckUntilProven();
   const { rig } = await open(
     [
       call('command_start', { command: 'sleep 600', wait_ms: 0 }),
       { text: 'Done.' },
       call('command_start', { command: 'echo early > early' }),
       () => {
-        proven = true;
+        prove();
         return call('command_start', { command: 'echo late > late' });
       },
       { text: 'Done.' },
@@ -162,22 +158,13 @@ test('what is not proven gone is named before the end, and nothing new begins un
 });
 
 test('a cancel without proof is no end: its outcome is unknown to the model, and what is left is named', async () => {
-  const box = local({ workspace, folder: folder(), env: surroundings().env });
-  let proven = false;
-  const sandbox: Sandbox = {
-    ...box,
-    cancel: async (...args) =>
-      proven
-        ? box.cancel(...args)
-        : { done: false, survivors: [], message: 'These processes could not be ended: stuck (7).' },
-  };
-  const made = { ...surroundings(), sandbox };
+  const { made, prove } = stuckUntilProven();
   const { rig } = await open(
     [
       call('command_start', { command: 'sleep 600', wait_ms: 0 }),
       (seen) => call('command_cancel', { command: idIn(seen) }),
       () => {
-        proven = true;
+        prove();
         return { text: 'Done.' };
       },
     ],

@@ -14,6 +14,7 @@ import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { local } from '../src/sandbox/sandboxes/local/local.ts';
 import { claimFolder, isVoid, neverStarts } from '../src/sandbox/supervisor/forestall.ts';
 import { endAll, membersOf } from '../src/sandbox/supervisor/process-tree.ts';
+import { approved } from './asked-calls.ts';
 import { dyingAt } from './dying-store.ts';
 import { openRig, type Rig } from './rig.ts';
 import type { Script } from './scripted-provider.ts';
@@ -38,10 +39,6 @@ afterEach(async () => {
   expect(left).toEqual([]);
 });
 
-const approved = {
-  approve: 'ask' as const,
-  ask: async () => ({ decision: 'approved' as const, by: 'ana', reason: '' }),
-};
 const start = (args: object) => ({ id: 'a', name: 'command_start', arguments: JSON.stringify(args) });
 const told: Script = ({ json }) => ({ text: String(json.messages.at(-1).content) });
 const lines = () => readFileSync(join(workspace, 'runs'), 'utf8').split('\n').length - 1;

@@ -21,9 +21,10 @@ import { openRouter, type Router } from '../src/sandbox/remote-router.cases.ts';
 import { bubblewrap } from '../src/sandbox/sandboxes/bubblewrap/bubblewrap.ts';
 import { local } from '../src/sandbox/sandboxes/local/local.ts';
 import { membersOf } from '../src/sandbox/supervisor/process-tree.ts';
+import { approved, call, idIn, last } from './asked-calls.ts';
 import { dyingAt } from './dying-store.ts';
 import { openRig, type Rig } from './rig.ts';
-import type { Script, SeenRequest } from './scripted-provider.ts';
+import type { Script } from './scripted-provider.ts';
 
 let base: string;
 let workspace: string;
@@ -39,20 +40,6 @@ afterEach(async () => {
   rmSync(base, { recursive: true, force: true });
 });
 
-const approved = {
-  approve: 'ask' as const,
-  ask: async () => ({ decision: 'approved' as const, by: 'ana', reason: '' }),
-};
-let calls = 0;
-const call = (name: string, args: object) => {
-  calls += 1;
-  return { calls: [{ id: `call-${calls}`, name, arguments: JSON.stringify(args) }] };
-};
-const last = ({ json }: SeenRequest): string => json.messages.at(-1).content;
-const idIn = (request: SeenRequest) => {
-  const banner = readBanner(last(request));
-  return 'command' in banner ? banner.command : '';
-};
 const told: Script = ({ json }) => ({ text: String(json.messages.at(-1).content) });
 
 const tools = (surroundings: CommandSurroundings, options: Partial<CommandStartOptions> = {}): Tool[] => [

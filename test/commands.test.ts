@@ -26,6 +26,7 @@ import type { Tool } from '../src/native/tool/tool.ts';
 import type { Ask } from '../src/run/approval.ts';
 import { readBanner } from '../src/sandbox/banner.ts';
 import { endAll, membersOf } from '../src/sandbox/supervisor/process-tree.ts';
+import { call, idIn, last } from './asked-calls.ts';
 import { openRig, type Rig } from './rig.ts';
 import type { SeenRequest } from './scripted-provider.ts';
 
@@ -69,18 +70,6 @@ async function open(options: Parameters<typeof openRig>[0]): Promise<Rig> {
   rigs.push(rig);
   return rig;
 }
-
-let calls = 0;
-const call = (name: string, args: object) => {
-  calls += 1;
-  return { calls: [{ id: `call-${calls}`, name, arguments: JSON.stringify(args) }] };
-};
-const last = ({ json }: SeenRequest): string => json.messages.at(-1).content;
-/** The id in the head of a result that the model was shown. */
-const idIn = (request: SeenRequest) => {
-  const banner = readBanner(last(request));
-  return 'command' in banner ? banner.command : '';
-};
 
 test('a command is recorded as sent before it runs, and its end and output are what the model reads', async () => {
   const rig = await open({

@@ -10,6 +10,7 @@ import { projectRead } from '../src/native/tool/project-read.ts';
 import { subagent } from '../src/native/tool/subagent.ts';
 import type { Tool } from '../src/native/tool/tool.ts';
 import { openGate } from '../src/sandbox/gate.ts';
+import { approved, call } from './asked-calls.ts';
 import { openRig, type Rig } from './rig.ts';
 import type { Answer } from './scripted-provider.ts';
 
@@ -26,15 +27,6 @@ afterEach(async () => {
   rmSync(base, { recursive: true, force: true });
 });
 
-const approved = {
-  approve: 'ask' as const,
-  ask: async () => ({ decision: 'approved' as const, by: 'ana', reason: '' }),
-};
-let calls = 0;
-const call = (name: string, args: object) => {
-  calls += 1;
-  return { calls: [{ id: `call-${calls}`, name, arguments: JSON.stringify(args) }] };
-};
 const tools = (): Tool[] => [
   fileWrite({ workspace }),
   filePatch({ workspace }),
