@@ -20,6 +20,7 @@ import {
   build,
   executeBy,
   experimentFolder,
+  experimentRun,
   type Opened,
   openFolder,
   type Told,
@@ -56,16 +57,7 @@ async function rig(folder: string, surroundings: Parameters<typeof openFolder>[1
     store,
     run: (tell, more = {}) =>
       runExperiment({
-        journal,
-        store,
-        items: opened.experiment.items,
-        grader: opened.grader,
-        build,
-        agentFolders: agentFoldersOf(opened),
-        execute: executeBy(store, opened, tell),
-        clock: systemClock,
-        signal: new AbortController().signal,
-        canaries: [],
+        ...experimentRun(opened, { journal, store, execute: executeBy(store, opened, tell) }),
         ...more,
       }),
   };

@@ -8,7 +8,7 @@ import type { Grader } from './grade/grader.ts';
 import { openJournal } from './journal.ts';
 import { register } from './register.ts';
 import { runExperiment } from './run-experiment.ts';
-import { agentFoldersOf, build, executeBy, experimentFolder, openFolder } from './trials.cases.ts';
+import { executeBy, experimentFolder, experimentRun, openFolder } from './trials.cases.ts';
 
 test('records no grade; the run that had ended becomes its trial when the experiment goes on', async () => {
   const folder = await experimentFolder();
@@ -23,18 +23,7 @@ test('records no grade; the run that had ended becomes its trial when the experi
       return {};
     });
     const run = (grader: Grader, signal: AbortSignal) =>
-      runExperiment({
-        journal,
-        store,
-        items: opened.experiment.items,
-        grader,
-        build,
-        agentFolders: agentFoldersOf(opened),
-        execute,
-        clock: systemClock,
-        signal,
-        canaries: [],
-      });
+      runExperiment({ ...experimentRun(opened, { journal, store, execute }), grader, signal });
     const stop = new AbortController();
     const cut: Grader = {
       ...opened.grader,

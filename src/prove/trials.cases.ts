@@ -11,7 +11,7 @@ import type { RunResult, RunStatus } from '../protocol/outcome.ts';
 import { noUsage, type Usage } from '../protocol/usage.ts';
 import { type Arm, openArm } from './arm.ts';
 import { type Experiment, loadExperiment } from './experiment.ts';
-import type { Execute, RunRequest } from './experiment-run.ts';
+import type { Execute, ExperimentRun, RunRequest } from './experiment-run.ts';
 import type { Grader, GraderSurroundings } from './grade/grader.ts';
 import { type Registration, registrationOf } from './registration.ts';
 import type { Side } from './statistics/trials.ts';
@@ -113,6 +113,25 @@ export interface Told {
   /** Whether its only request left the machine, where it was not answered. */
   readonly dispatched?: 'no' | 'unknown';
   readonly usage?: Partial<Usage>;
+}
+
+/** What `runExperiment` takes for an experiment of `openFolder`, with nothing that stops it and no canaries. */
+export function experimentRun(
+  opened: Opened,
+  { journal, store, execute }: Pick<ExperimentRun, 'journal' | 'store' | 'execute'>,
+): ExperimentRun {
+  return {
+    journal,
+    store,
+    items: opened.experiment.items,
+    grader: opened.grader,
+    build,
+    agentFolders: agentFoldersOf(opened),
+    execute,
+    clock: systemClock,
+    signal: new AbortController().signal,
+    canaries: [],
+  };
 }
 
 /** Runs trials by writing their record: what `tell` says happened, with the text that the arm composes. */

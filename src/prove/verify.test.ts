@@ -11,7 +11,7 @@ import { register } from './register.ts';
 import { type Registration, registrationDigest } from './registration.ts';
 import { makeReport, type Report, sealed } from './report.ts';
 import { runExperiment } from './run-experiment.ts';
-import { agentFoldersOf, build, executeBy, experimentFolder, openFolder } from './trials.cases.ts';
+import { build, executeBy, experimentFolder, experimentRun, openFolder } from './trials.cases.ts';
 import { readReport, verifyReport } from './verify.ts';
 
 let folder: string;
@@ -27,18 +27,8 @@ beforeAll(async () => {
   try {
     await register(journal, registration, { clock: systemClock });
     const store = memoryStore({ clock: systemClock });
-    await runExperiment({
-      journal,
-      store,
-      items: opened.experiment.items,
-      grader: opened.grader,
-      build,
-      agentFolders: agentFoldersOf(opened),
-      execute: executeBy(store, opened, ({ side }) => ({ answer: side === 'control' ? 'no' : 'yes' })),
-      clock: systemClock,
-      signal: new AbortController().signal,
-      canaries: [],
-    });
+    const execute = executeBy(store, opened, ({ side }) => ({ answer: side === 'control' ? 'no' : 'yes' }));
+    await runExperiment(experimentRun(opened, { journal, store, execute }));
     report = await makeReport(journal, { clock: systemClock, present: registration });
   } finally {
     await journal.close();

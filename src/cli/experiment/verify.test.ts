@@ -7,7 +7,7 @@ import { memoryStore } from '../../ledger/stores/memory.ts';
 import { openJournal } from '../../prove/journal.ts';
 import { register } from '../../prove/register.ts';
 import { runExperiment } from '../../prove/run-experiment.ts';
-import { agentFoldersOf, build, executeBy, experimentFolder, openFolder } from '../../prove/trials.cases.ts';
+import { executeBy, experimentFolder, experimentRun, openFolder } from '../../prove/trials.cases.ts';
 import { call } from '../call.cases.ts';
 
 let folder: string;
@@ -22,18 +22,8 @@ beforeAll(async () => {
   try {
     await register(journal, opened.registration, { clock: systemClock });
     const store = memoryStore({ clock: systemClock });
-    await runExperiment({
-      journal,
-      store,
-      items: opened.experiment.items,
-      grader: opened.grader,
-      build,
-      agentFolders: agentFoldersOf(opened),
-      execute: executeBy(store, opened, () => ({})),
-      clock: systemClock,
-      signal: new AbortController().signal,
-      canaries: [],
-    });
+    const execute = executeBy(store, opened, () => ({}));
+    await runExperiment(experimentRun(opened, { journal, store, execute }));
   } finally {
     await journal.close();
   }
