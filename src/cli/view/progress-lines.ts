@@ -90,7 +90,7 @@ function lineOf(event: RunEvent): string | undefined {
 }
 
 /** A step by its place: `2/b0/1 tool: failed (plan.tool-failed)`. */
-export function planStepText({
+function planStepText({
   path,
   operation,
   status,
