@@ -10,15 +10,18 @@ import { stateOf } from '../src/run/derive.ts';
 import { openRig, type Rig } from './rig.ts';
 import type { Script } from './scripted-provider.ts';
 
-const disk = mkdtempSync(join(tmpdir(), 'writ-small-'));
-const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'none', disk]).status === 0;
-afterAll(() => {
-  if (mounted) spawnSync('umount', ['-l', disk]);
-  rmSync(disk, { recursive: true, force: true });
-});
+const base = mkdtempSync(join(tmpdir(), 'writ-small-'));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-const filler = join(disk, 'filler');
-function fillDisk(): void {
+// Each case has a disk of its own: SQLite lets go of a file that was removed when it is collected as garbage, and on a shared
+// disk that would make room in the middle of a later case.
+const mount = (disk: string) =>
+  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'none', disk]).status === 0;
+const unmount = (disk: string) => spawnSync('umount', ['-l', disk]);
+const mounts = mount(base);
+if (mounts) unmount(base);
+
+function fillDisk(filler: string): void {
   const file = openSync(filler, 'a');
   try {
     for (;;) writeSync(file, Buffer.alloc(4096, 1));
@@ -40,7 +43,7 @@ const script: Script = ({ json }) => {
 const book = 'book done';
 const unknown = expect.stringMatching(/^failed\(tool\.outcome-unknown\): .*do not repeat it/);
 // Where it fills up once, what was done in the run that this breaks off, how that stands, what was done in all, and what is told.
-test.runIf(mounted).each([
+test.runIf(mounts).each([
   ['while the model answers', 'model', false, ['look'], 'interrupted', ['look', 'look', 'book'], book],
   ['in a read', 'look', false, ['look'], 'interrupted', ['look', 'look', 'book'], book],
   ['while a person is asked', 'ask', false, ['look'], 'paused', ['look', 'book'], book],
@@ -55,11 +58,14 @@ test.runIf(mounted).each([
   ],
   ['in a write that cannot', 'book', false, ['look', 'book'], 'interrupted', ['look', 'book'], unknown],
 ])('it fills up %s', async (_what, where, asks, before, state, after, told) => {
+  const disk = mkdtempSync(join(base, 'disk-'));
+  expect(mount(disk)).toBe(true);
+  const filler = join(disk, 'filler');
   let full = false;
   const at = (place: string) => {
     if (full || place !== where) return;
     full = true;
-    fillDisk();
+    fillDisk(filler);
   };
   const acted: string[] = [];
   const acting = (name: string) => ({
@@ -113,6 +119,6 @@ test.runIf(mounted).each([
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
   } finally {
     for (const rig of rigs) await rig.close();
-    for (const file of [filler, path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true });
+    unmount(disk);
   }
 });
